@@ -1,0 +1,9 @@
+export {
+  type Chain,
+  type ChainRegistry,
+  createRegistry,
+  findToken,
+  sameAddress,
+  type Token,
+  type Venue,
+} from "./registry.ts";

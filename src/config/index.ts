@@ -1,0 +1,173 @@
+import { readFileSync } from "node:fs";
+import { Value } from "@sinclair/typebox/value";
+import { type ConfigFile, ConfigFileSchema } from "./file.ts";
+import type { NetworkData } from "./network.ts";
+
+export type { CctpData, NetworkData, TokenData, UpstreamData, VenueData } from "./network.ts";
+export { NetworkSchema } from "./network.ts";
+export type { ConfigFile } from "./file.ts";
+
+/** Everything the process was told, checked once at start. Durations in ms, sizes in bytes. */
+export interface Config {
+  readonly listen: {
+    readonly host: string;
+    /** 0 picks a free port. */
+    readonly port: number;
+    readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
+    /** CIDR blocks whose `X-Forwarded-Proto` and `X-Forwarded-For` are believed. */
+    readonly trustedProxies: readonly string[];
+  };
+  readonly http: { readonly maxBodyBytes: number };
+  readonly database: { readonly url: string };
+  readonly logLevel: string;
+  /** Operator token; undefined: one is made and printed once. */
+  readonly adminToken: string | undefined;
+  readonly access: {
+    readonly windowMs: number;
+    /** Requests per window of a key that has no limit of its own. */
+    readonly defaultWindowLimit: number;
+    readonly maxBatchItems: number;
+  };
+  readonly networks: {
+    readonly useDefaultUpstreams: boolean;
+    /** By chain id: members that replace those of the built-in network. */
+    readonly override: Readonly<Record<string, Partial<NetworkData>>>;
+  };
+  readonly swap: {
+    readonly defaultChainId: number;
+    readonly defaultSlippageBps: number;
+    readonly maxSlippageBps: number;
+    /** Taken from the output by the executor, which caps it at 100. */
+    readonly platformFeeBps: number;
+    /** How long a built transaction stays valid. */
+    readonly deadlineSeconds: number;
+  };
+  readonly prices: {
+    readonly baseUrls: Readonly<Record<string, string>>;
+    readonly refreshMs: number;
+    readonly timeoutMs: number;
+    /** A source further than this from the round's median is dropped. */
+    readonly maxDeviationBps: number;
+  };
+  readonly balance: { readonly allowedOrigins: readonly string[] };
+}
+
+/** What is wrong with the environment or the config file; the process must not start. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+}
+
+/** The environment variables `start` reads; see the README for each. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Builds the frozen configuration.
+ * @param env - process environment
+ * @param readFile - reads the config file; replaced in tests
+ * @throws ConfigError naming the variable or the member of the file that is wrong
+ */
+export function loadConfig(
+  env: Environment,
+  readFile: (path: string) => string = (path) => readFileSync(path, "utf8"),
+): Config {
+  const file = env["CAUSEWAY_CONFIG"] ? parseFile(env["CAUSEWAY_CONFIG"], readFile) : {};
+  const certFile = env["TLS_CERT"];
+  const keyFile = env["TLS_KEY"];
+  if (!certFile !== !keyFile) throw new ConfigError("TLS_CERT and TLS_KEY must be set together");
+
+  const override: Record<string, Partial<NetworkData>> = { ...file.networks?.override };
+  for (const [name, value] of Object.entries(env)) {
+    const chainId = /^UPSTREAMS_([0-9]+)$/.exec(name)?.[1];
+    if (chainId && value) {
+      override[chainId] = { ...override[chainId], upstreams: parseUrls(name, value) };
+    }
+  }
+
+  return deepFreeze({
+    listen: {
+      host: env["HOST"] ?? "127.0.0.1",
+      port: parseInteger(env, "PORT", 3000, 0, 65_535),
+      tls: certFile && keyFile ? { certFile, keyFile } : undefined,
+      trustedProxies: splitList(env["TRUSTED_PROXIES"]),
+    },
+    http: { maxBodyBytes: 1_048_576 },
+    database: { url: env["DATABASE_URL"] ?? "file:.data/causeway.db" },
+    logLevel: env["LOG_LEVEL"] ?? "info",
+    adminToken: env["ADMIN_TOKEN"] || undefined,
+    access: {
+      windowMs: 60_000,
+      defaultWindowLimit: file.access?.defaultWindowLimit ?? 600,
+      maxBatchItems: 100,
+    },
+    networks: {
+      useDefaultUpstreams: file.networks?.useDefaultUpstreams ?? true,
+      override,
+    },
+    swap: {
+      defaultChainId: 5042,
+      defaultSlippageBps: 50,
+      maxSlippageBps: 5_000,
+      platformFeeBps: file.swap?.platformFeeBps ?? 0,
+      deadlineSeconds: file.swap?.deadlineSeconds ?? 1_200,
+    },
+    prices: {
+      baseUrls: file.prices?.baseUrls ?? {},
+      refreshMs: file.prices?.refreshMs ?? 15_000,
+      timeoutMs: file.prices?.timeoutMs ?? 3_000,
+      maxDeviationBps: file.prices?.maxDeviationBps ?? 100,
+    },
+    balance: { allowedOrigins: file.balance?.allowedOrigins ?? [] },
+  });
+}
+
+function parseFile(path: string, readFile: (path: string) => string): ConfigFile {
+  let data: unknown;
+  try {
+    data = JSON.parse(readFile(path));
+  } catch (cause) {
+    throw new ConfigError(`CAUSEWAY_CONFIG: cannot read ${path} as JSON`, { cause });
+  }
+  if (Value.Check(ConfigFileSchema, data)) return data;
+  const first = Value.Errors(ConfigFileSchema, data).First();
+  throw new ConfigError(`CAUSEWAY_CONFIG: ${path}: ${first?.path}: ${first?.message}`);
+}
+
+function parseInteger(
+  env: Environment,
+  name: string,
+  fallback: number,
+  min: number,
+  max: number,
+): number {
+  const text = env[name];
+  if (text === undefined || text === "") return fallback;
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < min || value > max) {
+    throw new ConfigError(`${name} must be an integer from ${min} to ${max}`);
+  }
+  return value;
+}
+
+function splitList(text: string | undefined): string[] {
+  return (text ?? "")
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+}
+
+function parseUrls(name: string, text: string): { url: string }[] {
+  return splitList(text).map((url) => {
+    if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
+      throw new ConfigError(`${name} must be a comma-separated list of http(s) URLs`);
+    }
+    return { url };
+  });
+}
+
+function deepFreeze<Value>(value: Value): Value {
+  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const member of Object.values(value)) deepFreeze(member);
+  }
+  return value;
+}

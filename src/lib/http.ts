@@ -1,0 +1,86 @@
+import type { Static, TSchema } from "@sinclair/typebox";
+import { TypeCompiler, type TypeCheck, ValueErrorType } from "@sinclair/typebox/compiler";
+import { ApiError } from "./errors.ts";
+
+const JSON_HEADERS = { "content-type": "application/json" };
+
+/** A JSON answer with the given status. */
+export function jsonResponse(body: unknown, status = 200): Response {
+  return new Response(JSON.stringify(body), { status, headers: JSON_HEADERS });
+}
+
+/** The success envelope of the contract: `{ success: true, data }`. */
+export function dataResponse(data: unknown): Response {
+  return jsonResponse({ success: true, data });
+}
+
+/** The error envelope of the contract, with `X-Error-Code`. */
+export function errorResponse(error: ApiError): Response {
+  return new Response(JSON.stringify({ success: false, error: error.message }), {
+    status: error.status,
+    headers: { ...JSON_HEADERS, ...error.headers, "x-error-code": error.code },
+  });
+}
+
+/**
+ * Reads a whole request body, refusing it as soon as it is known to be too large.
+ * @param maxBytes - largest body accepted
+ * @throws ApiError `BODY_TOO_LARGE`
+ */
+export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
+  const declared = request.headers.get("content-length");
+  if (declared !== null) {
+    if (Number(declared) > maxBytes) throw new ApiError("BODY_TOO_LARGE");
+    return request.bytes();
+  }
+  if (!request.body) return new Uint8Array();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request.body) {
+    size += chunk.byteLength;
+    if (size > maxBytes) throw new ApiError("BODY_TOO_LARGE");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, size);
+}
+
+const decoder = new TextDecoder("utf-8", { fatal: true });
+const checks = new WeakMap<TSchema, TypeCheck<TSchema>>();
+
+/** How a missing required field is reported; the contract has its own words per route. */
+export type MissingMessage = (field: string) => string;
+
+/**
+ * Reads, parses and validates a JSON body. Unknown fields are ignored.
+ * @param schema - TypeBox schema of the body; a property's `description` says what it must be
+ * @param missing - message for the first required field that is absent
+ * @throws ApiError `BODY_TOO_LARGE`, `INVALID_JSON`, `MISSING_FIELD`, `INVALID_FIELD`
+ */
+export async function readJson<Schema extends TSchema>(
+  request: Request,
+  schema: Schema,
+  options: { maxBytes: number; missing: MissingMessage },
+): Promise<Static<Schema>> {
+  const bytes = await readBody(request, options.maxBytes);
+  let body: unknown;
+  try {
+    body = JSON.parse(decoder.decode(bytes));
+  } catch {
+    throw new ApiError("INVALID_JSON");
+  }
+  if (typeof body !== "object" || body === null || Array.isArray(body)) {
+    throw new ApiError("INVALID_JSON", "Request body must be a JSON object");
+  }
+  let check = checks.get(schema);
+  if (!check) checks.set(schema, (check = TypeCompiler.Compile(schema)));
+  if (check.Check(body)) return body as Static<Schema>;
+
+  const first = check.Errors(body).First();
+  const field = first?.path.slice(1).replaceAll("/", ".") ?? "";
+  if (first?.type === ValueErrorType.ObjectRequiredProperty || first?.value === null) {
+    throw new ApiError("MISSING_FIELD", options.missing(field));
+  }
+  const expected: unknown = first?.schema["description"];
+  const rule = typeof expected === "string" ? expected : (first?.message ?? "unexpected value");
+  throw new ApiError("INVALID_FIELD", `Invalid field: ${field} (${rule})`);
+}
