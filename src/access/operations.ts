@@ -22,12 +22,6 @@ export const operations = {
   balance: { method: "POST", path: "/api/public/wallet/balance", scope: "read", cu: 1 },
   rpc: { method: "POST", path: "/api/public/rpc/{chainId}", scope: "read", cu: 1 },
   bridge: { method: "POST", path: "/api/public/bridge", scope: "bridges", cu: 5 },
-  "bridge-status": {
-    method: "GET",
-    path: "/api/public/bridge/{transactionHash}",
-    scope: "bridges",
-    cu: 1,
-  },
   usage: { method: "GET", path: "/api/public/usage", scope: undefined, cu: 0 },
 } as const satisfies Record<string, Operation>;
 

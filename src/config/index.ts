@@ -67,7 +67,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  * @throws ConfigError naming the variable or the member of the file that is wrong
  */
 export function loadConfig(
-  env: Environment,
+  env: Environment = process.env,
   readFile: (path: string) => string = (path) => readFileSync(path, "utf8"),
 ): Config {
   const file = env["CAUSEWAY_CONFIG"] ? parseFile(env["CAUSEWAY_CONFIG"], readFile) : {};

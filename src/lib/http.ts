@@ -1,6 +1,6 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import { TypeCompiler, type TypeCheck, ValueErrorType } from "@sinclair/typebox/compiler";
-import { ApiError } from "./errors.ts";
+import { ApiError, type ErrorCode, errorCatalogue } from "./errors.ts";
 
 const JSON_HEADERS = { "content-type": "application/json" };
 
@@ -47,6 +47,14 @@ export async function readBody(request: Request, maxBytes: number): Promise<Uint
 const decoder = new TextDecoder("utf-8", { fatal: true });
 const checks = new WeakMap<TSchema, TypeCheck<TSchema>>();
 
+/**
+ * Names the catalogue entry to answer with when a property is missing or wrong, in place of
+ * `MISSING_FIELD` and `INVALID_FIELD`: `Type.Literal("USDC", rejectWith("UNSUPPORTED_BRIDGE_TOKEN"))`.
+ */
+export function rejectWith(code: ErrorCode) {
+  return { "x-error-code": code };
+}
+
 /** How a missing required field is reported; the contract has its own words per route. */
 export type MissingMessage = (field: string) => string;
 
@@ -76,6 +84,8 @@ export async function readJson<Schema extends TSchema>(
   if (check.Check(body)) return body as Static<Schema>;
 
   const first = check.Errors(body).First();
+  const code: unknown = first?.schema["x-error-code"];
+  if (isErrorCode(code)) throw new ApiError(code);
   const field = first?.path.slice(1).replaceAll("/", ".") ?? "";
   if (first?.type === ValueErrorType.ObjectRequiredProperty || first?.value === null) {
     throw new ApiError("MISSING_FIELD", options.missing(field));
@@ -83,4 +93,8 @@ export async function readJson<Schema extends TSchema>(
   const expected: unknown = first?.schema["description"];
   const rule = typeof expected === "string" ? expected : (first?.message ?? "unexpected value");
   throw new ApiError("INVALID_FIELD", `Invalid field: ${field} (${rule})`);
+}
+
+function isErrorCode(code: unknown): code is ErrorCode {
+  return typeof code === "string" && Object.hasOwn(errorCatalogue, code);
 }

@@ -1,0 +1,50 @@
+import { Elysia } from "elysia";
+import { type Access, accessRoutes, errorHandler, gate } from "./access/index.ts";
+import { balanceRoutes, type BalanceService } from "./balance/index.ts";
+import { bridgeRoutes, type BridgeService } from "./bridge/index.ts";
+import type { Config } from "./config/index.ts";
+import { docsRoutes, systemRoutes } from "./docs/index.ts";
+import { pricesRoutes, type PricesService } from "./prices/index.ts";
+import { rpcRoutes, type RpcService } from "./rpc/index.ts";
+import { swapRoutes, type SwapService } from "./swap/index.ts";
+import type { Logger, Metrics } from "./telemetry/index.ts";
+
+/** Everything the HTTP surface calls. */
+export interface AppDependencies {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly access: Access;
+  readonly swap: SwapService;
+  readonly rpc: RpcService;
+  readonly bridge: BridgeService;
+  readonly prices: PricesService;
+  readonly balance: BalanceService;
+  /** False while the process drains. */
+  readonly ready: () => boolean;
+}
+
+/** The whole HTTP surface. Does no I/O and starts nothing; the caller listens. */
+export function createApp(deps: AppDependencies) {
+  const limits = { maxBodyBytes: deps.config.http.maxBodyBytes };
+  const api = new Elysia({ name: "api" })
+    .use(swapRoutes(deps.swap, limits))
+    .use(rpcRoutes(deps.rpc, limits))
+    .use(bridgeRoutes(deps.bridge, limits))
+    .use(pricesRoutes(deps.prices))
+    .use(balanceRoutes(deps.balance, limits))
+    .use(accessRoutes(deps.access));
+
+  return new Elysia({ serve: { reusePort: false, maxRequestBodySize: 1024 ** 3 } })
+    .onError(errorHandler(deps.log))
+    .use(gate(deps.access, deps.config))
+    .use(api)
+    .use(docsRoutes(api))
+    .use(
+      systemRoutes({
+        ready: deps.ready,
+        metrics: deps.metrics.render,
+        metricsContentType: deps.metrics.contentType,
+      }),
+    );
+}

@@ -1,0 +1,2 @@
+export { bridgeRoutes } from "./routes.ts";
+export { type BridgeService, createBridge } from "./service.ts";

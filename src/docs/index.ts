@@ -1,0 +1,1 @@
+export { docsRoutes, systemRoutes } from "./routes.ts";

@@ -1,0 +1,68 @@
+/** A JSON value, as found in an OpenAPI document. */
+type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
+
+/** The document's own members; operations come from the routes. */
+export const documentInfo = {
+  info: {
+    title: "Causeway",
+    version: "1.0.0",
+    description:
+      "Swap quotes, unsigned swap transactions, a JSON-RPC proxy, a USDC bridge, spot prices and " +
+      "wallet balances over one metered API.\n\n" +
+      "Every endpoint needs an API key, sent as `Authorization: Bearer <key>` or `x-api-key: <key>`. " +
+      "Every error carries a stable `X-Error-Code` header.",
+    license: { name: "Apache-2.0" },
+  },
+  servers: [{ url: "/" }],
+  tags: [
+    { name: "Swap", description: "Quotes, unsigned transactions and the DEX catalog." },
+    { name: "RPC", description: "JSON-RPC 2.0 over health-scored upstream nodes." },
+    { name: "Bridge", description: "USDC transfers over Circle's CCTP V2." },
+    { name: "Market data", description: "Spot prices and wallet balances." },
+    { name: "Account", description: "A key's own usage." },
+  ],
+  components: {
+    securitySchemes: {
+      bearerAuth: {
+        type: "http" as const,
+        scheme: "bearer",
+        description: "`sk_live_…` or `sk_test_…`",
+      },
+      apiKeyHeader: { type: "apiKey" as const, in: "header" as const, name: "x-api-key" },
+    },
+  },
+};
+
+/**
+ * Makes a generated document valid OpenAPI 3.0.3: JSON Schema keywords that 3.0 does not know are
+ * rewritten (`const` → `enum`) or dropped (`$id`, `patternProperties`), and what route
+ * registration adds by itself (empty parameter lists) is removed.
+ */
+export function cleanDocument(document: Json): Json {
+  if (Array.isArray(document)) return document.map(cleanDocument);
+  if (typeof document !== "object" || document === null) return document;
+  const cleaned: { [key: string]: Json } = {};
+  for (const [key, value] of Object.entries(document)) {
+    if (key === "$id" || key === "patternProperties") continue;
+    if (key === "example" || key === "examples") cleaned[key] = value;
+    else if (key === "const") cleaned["enum"] = [value];
+    else cleaned[key] = cleanDocument(value);
+  }
+  return mergeLiterals(cleaned);
+}
+
+/** A union of literals is one enum. */
+function mergeLiterals(schema: { [key: string]: Json }): Json {
+  const members = schema["anyOf"];
+  if (!Array.isArray(members)) return schema;
+  const values: Json[] = [];
+  for (const member of members) {
+    if (typeof member !== "object" || member === null || Array.isArray(member)) return schema;
+    const literal = member["enum"];
+    if (!Array.isArray(literal) || literal.length !== 1 || member["type"] !== "string")
+      return schema;
+    values.push(...literal);
+  }
+  const { anyOf: _, ...rest } = schema;
+  return { ...rest, type: "string", enum: values };
+}

@@ -1,0 +1,2 @@
+export { createLogger, type Logger, redact, silentLogger } from "./logger.ts";
+export { createMetrics, type GaugeRow, liveGauge, type Metrics } from "./metrics.ts";
