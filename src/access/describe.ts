@@ -61,7 +61,8 @@ export function describeOperation(id: OperationId, doc: OperationDoc) {
         in: "path" as const,
         required: true,
         schema: { type: "string" as const },
-        ...parameter,
+        description: parameter.description,
+        example: parameter.example,
       })),
       ...(doc.request && {
         requestBody: {
@@ -112,7 +113,9 @@ function errorResponses(codes: readonly ErrorCode[]) {
     [...byStatus].map(([status, ofStatus]) => [
       status,
       {
-        description: ofStatus.map((code) => `\`${code}\`: ${errorCatalogue[code].help}`).join("\n\n"),
+        description: ofStatus
+          .map((code) => `\`${code}\`: ${errorCatalogue[code].help}`)
+          .join("\n\n"),
         content: {
           "application/json": {
             schema: envelopeSchema,

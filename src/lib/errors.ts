@@ -27,6 +27,12 @@ export const errorCatalogue = {
     retry: false,
     help: "Send a valid key as `Authorization: Bearer <key>` or `x-api-key: <key>`.",
   },
+  INVALID_ADMIN_TOKEN: {
+    status: 401,
+    message: "Invalid admin token",
+    retry: false,
+    help: "Send the operator's token as `Authorization: Bearer <token>`.",
+  },
   RATE_LIMIT_EXCEEDED: {
     status: 429,
     message: "Rate limit exceeded",
@@ -146,6 +152,12 @@ export const errorCatalogue = {
     message: "Failed to reach rpcUrl",
     retry: true,
     help: "Check that the node at rpcUrl answers and serves the named network.",
+  },
+  RPC_URL_WRONG_NETWORK: {
+    status: 400,
+    message: "rpcUrl serves another network",
+    retry: false,
+    help: "Name the network that the node at rpcUrl serves, or use a node of the named one.",
   },
   UNSUPPORTED_BRIDGE_TOKEN: {
     status: 400,

@@ -1,0 +1,142 @@
+import { ApiError } from "../lib/errors.ts";
+import type { Access } from "./access.ts";
+import type { Reservation } from "./allowance.ts";
+import { monthOf } from "./allowance.ts";
+import type { ApiKey } from "./keys.ts";
+import { type OperationId, operations } from "./operations.ts";
+import type { WindowDecision } from "./window.ts";
+
+/** What a handler may know about the caller it serves. */
+export interface Admission {
+  readonly key: ApiKey;
+  readonly keyId: string;
+  readonly environment: ApiKey["environment"];
+  readonly operation: OperationId;
+  /** Where the key stands in its rate window. */
+  readonly window: WindowDecision;
+}
+
+/** Told of every answer: operation id or `other`, status, and seconds since the request came. */
+export type RequestObserver = (operation: string, status: number, seconds: number) => void;
+
+/** One request on its way through the gate. */
+export interface Passage {
+  readonly requestId: string;
+  readonly access: Access;
+  /** Notes the answer's status, for metrics. */
+  readonly observe: (operation: OperationId | undefined, status: number) => void;
+  /** The key, once it was found valid. */
+  key: ApiKey | undefined;
+  window: WindowDecision | undefined;
+  /** The operation, once the request was let in. */
+  operation: OperationId | undefined;
+  readonly reservations: Reservation[];
+  /** Requests the answer stands for: 1, or the items of a batch. */
+  items: number;
+  chainId: number | undefined;
+  chargedCu: number;
+}
+
+const passages = new WeakMap<Request, Passage>();
+
+/** Starts to follow a request. */
+export function openPassage(request: Request, access: Access, observer: RequestObserver): Passage {
+  const startedAt = access.clock.monotonic();
+  const passage: Passage = {
+    requestId: crypto.randomUUID(),
+    access,
+    observe(operation, status) {
+      observer(operation ?? "other", status, (access.clock.monotonic() - startedAt) / 1000);
+    },
+    key: undefined,
+    window: undefined,
+    operation: undefined,
+    reservations: [],
+    items: 1,
+    chainId: undefined,
+    chargedCu: 0,
+  };
+  passages.set(request, passage);
+  return passage;
+}
+
+/** The request's way through the gate; undefined when it never came to it. */
+export function passageOf(request: Request): Passage | undefined {
+  return passages.get(request);
+}
+
+/**
+ * Who is calling, as the gate found out.
+ * @throws ApiError `INVALID_API_KEY` when the gate did not let the request in
+ */
+export function admissionOf(request: Request): Admission {
+  const { key, operation, window } = admitted(request);
+  return { key, keyId: key.id, environment: key.environment, operation, window };
+}
+
+/**
+ * Counts a batch as the number of requests it stands for: takes `n` − 1 more from the rate window
+ * and holds their compute units, all or none.
+ * @throws ApiError `RATE_LIMIT_EXCEEDED`, `CU_ALLOWANCE_EXCEEDED`
+ */
+export async function admitItems(request: Request, n: number): Promise<void> {
+  const passage = admitted(request);
+  const more = n - passage.items;
+  if (more <= 0) return;
+  // Units can be given back, requests of a window cannot; so the window comes last.
+  await holdUnits(passage, passage.key, operations[passage.operation].cu * more);
+  await takeFromWindow(passage, passage.key, more);
+  passage.items = n;
+}
+
+/** Says which chain the request's charge is entered under. */
+export function setChargedChain(request: Request, chainId: number): void {
+  admitted(request).chainId = chainId;
+}
+
+/**
+ * Takes requests from the key's window and notes where it stands.
+ * @throws ApiError `RATE_LIMIT_EXCEEDED`
+ */
+export async function takeFromWindow(passage: Passage, key: ApiKey, n: number): Promise<void> {
+  const { window, defaultWindowLimit, clock } = passage.access;
+  const limit = key.windowLimit ?? defaultWindowLimit;
+  passage.window = await window.take(key.id, n, limit);
+  if (passage.window.allowed) return;
+  throw new ApiError("RATE_LIMIT_EXCEEDED", undefined, {
+    "retry-after": retryAfterSeconds(passage.window.resetAt, clock.now()),
+  });
+}
+
+/**
+ * Holds compute units of the key's allowance until the answer.
+ * @throws ApiError `CU_ALLOWANCE_EXCEEDED`
+ */
+export async function holdUnits(passage: Passage, key: ApiKey, cu: number): Promise<void> {
+  const { meter, clock } = passage.access;
+  const reservation = await meter.reserve(key, cu);
+  if (reservation) {
+    passage.reservations.push(reservation);
+    return;
+  }
+  const now = clock.now();
+  throw new ApiError("CU_ALLOWANCE_EXCEEDED", undefined, {
+    "retry-after": retryAfterSeconds(monthOf(now).end, now),
+  });
+}
+
+function retryAfterSeconds(at: number, now: number): string {
+  return String(Math.max(1, Math.ceil((at - now) / 1000)));
+}
+
+type Admitted = Passage & { key: ApiKey; operation: OperationId; window: WindowDecision };
+
+function admitted(request: Request): Admitted {
+  const passage = passages.get(request);
+  if (!passage || !isAdmitted(passage)) throw new ApiError("INVALID_API_KEY");
+  return passage;
+}
+
+function isAdmitted(passage: Passage): passage is Admitted {
+  return passage.operation !== undefined;
+}

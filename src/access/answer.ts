@@ -1,0 +1,42 @@
+import type { Passage } from "./admission.ts";
+import { operations } from "./operations.ts";
+
+/**
+ * Charges a 2xx answer and gives back what was held for any other. Resolves when the charge is in
+ * the database, so the answer must not leave before.
+ * @param status - final status of the answer
+ */
+export async function settle(request: Request, passage: Passage, status: number): Promise<void> {
+  const { key, operation, items, chainId, access } = passage;
+  try {
+    if (!key || operation === undefined || status < 200 || status > 299) return;
+    // Nobody is there to be answered.
+    if (request.signal.aborted) return;
+    const cu = operations[operation].cu * items;
+    if (cu === 0) return;
+    await access.meter.charge({ keyId: key.id, operation, chainId, requests: items, cu });
+    passage.chargedCu = cu;
+  } finally {
+    release(passage);
+  }
+}
+
+/** Settles what was held: what was charged is spent, the rest is free again. */
+export function release(passage: Passage): void {
+  let unspentCu = passage.chargedCu;
+  for (const reservation of passage.reservations.splice(0)) {
+    reservation.settle(unspentCu);
+    unspentCu = 0;
+  }
+}
+
+/** Writes the headers every answer carries, and those of authenticated answers. */
+export function writeHeaders(passage: Passage, write: (name: string, value: string) => void): void {
+  write("x-request-id", passage.requestId);
+  const { window } = passage;
+  if (!window) return;
+  write("x-ratelimit-limit", String(window.limit));
+  write("x-ratelimit-remaining", String(window.remaining));
+  write("x-ratelimit-reset", String(Math.ceil(window.resetAt / 1000)));
+  write("x-cu-cost", String(passage.chargedCu));
+}

@@ -1,0 +1,66 @@
+import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+
+/** API keys. Times are ms since the epoch; a key outlives its secrets. */
+export const keys = sqliteTable("keys", {
+  id: text().primaryKey(),
+  environment: text({ enum: ["live", "test"] }).notNull(),
+  name: text().notNull(),
+  scopes: text({ mode: "json" }).$type<readonly string[]>().notNull(),
+  /** Requests per window; null: the service's default. */
+  windowLimit: integer("window_limit"),
+  /** Compute units per calendar month (UTC); null: no bound. */
+  cuAllowance: integer("cu_allowance"),
+  expiresAt: integer("expires_at"),
+  /** CIDR blocks; empty: any address. */
+  ipAllowList: text("ip_allow_list", { mode: "json" }).$type<readonly string[]>().notNull(),
+  createdAt: integer("created_at").notNull(),
+  revokedAt: integer("revoked_at"),
+});
+
+/** What opens a key: keyed hashes only. A rotated key has an old secret until its grace ends. */
+export const keySecrets = sqliteTable(
+  "key_secrets",
+  {
+    hash: text().primaryKey(),
+    keyId: text("key_id")
+      .notNull()
+      .references(() => keys.id),
+    last4: text().notNull(),
+    createdAt: integer("created_at").notNull(),
+    /** End of the grace after a rotation; null: as long as the key. */
+    graceUntil: integer("grace_until"),
+  },
+  (table) => [index("key_secrets_key_id").on(table.keyId)],
+);
+
+/** The ledger: what each key was charged, per operation, chain and hour. */
+export const usage = sqliteTable(
+  "usage",
+  {
+    keyId: text("key_id").notNull(),
+    /** Hours since the epoch (UTC). */
+    hour: integer().notNull(),
+    operation: text().notNull(),
+    /** 0: the operation has no chain. */
+    chainId: integer("chain_id").notNull(),
+    requests: integer().notNull(),
+    cu: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.keyId, table.hour, table.operation, table.chainId] })],
+);
+
+/** Who changed what. Triggers of the second migration refuse updates and deletes. */
+export const audit = sqliteTable("audit", {
+  id: integer().primaryKey({ autoIncrement: true }),
+  at: integer().notNull(),
+  actor: text().notNull(),
+  action: text().notNull(),
+  subject: text().notNull(),
+  detail: text({ mode: "json" }).$type<Readonly<Record<string, unknown>>>().notNull(),
+});
+
+/** Single values of the installation. */
+export const settings = sqliteTable("settings", {
+  name: text().primaryKey(),
+  value: text().notNull(),
+});

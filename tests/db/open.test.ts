@@ -1,0 +1,137 @@
+import { Database as SqliteFile } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ConfigError } from "../../src/config/index.ts";
+import { openDatabase } from "../../src/db/index.ts";
+
+function temporaryDirectory() {
+  const path = mkdtempSync(join(tmpdir(), "causeway-test-"));
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/** What stands in a schema, read by a connection of its own. */
+function schemaOf(file: string) {
+  const client = new SqliteFile(file, { readonly: true });
+  const objects = client.query("SELECT type, name, sql FROM sqlite_master ORDER BY name").all();
+  const applied = client.query<{ n: number }, []>("SELECT count(*) AS n FROM migrations").get()?.n;
+  client.close();
+  return { objects, applied };
+}
+
+describe("opening", () => {
+  test("makes the directory and the file, relative or absolute", () => {
+    using directory = temporaryDirectory();
+    for (const url of [`file:${directory.path}/a/b/c.db`, `file://${directory.path}/d/c.db`]) {
+      openDatabase(url).close();
+    }
+    expect(existsSync(join(directory.path, "a/b/c.db"))).toBe(true);
+    expect(existsSync(join(directory.path, "d/c.db"))).toBe(true);
+  });
+
+  test("writes ahead, syncs normally, waits for other processes and checks references", () => {
+    using directory = temporaryDirectory();
+    const file = join(directory.path, "c.db");
+    const database = openDatabase(`file:${file}`);
+    expect(existsSync(`${file}-wal`)).toBe(true);
+    expect(database.file).toBe(file);
+    database.close();
+    expect(openDatabase(":memory:").file).toBeUndefined();
+  });
+
+  test("what is no database of this service is refused by name", () => {
+    for (const url of [
+      "postgres://localhost/x",
+      "postgresql://localhost/x",
+      "mysql://x",
+      "file:",
+      "",
+    ]) {
+      expect(() => openDatabase(url)).toThrow(ConfigError);
+      expect(() => openDatabase(url)).toThrow(/DATABASE_URL/);
+    }
+  });
+});
+
+describe("migrations", () => {
+  test("opening again changes nothing and keeps what is stored", async () => {
+    using directory = temporaryDirectory();
+    const file = join(directory.path, "c.db");
+    const first = openDatabase(`file:${file}`);
+    await first.settings.set("kept", "yes");
+    first.close();
+    const before = schemaOf(file);
+    const second = openDatabase(`file:${file}`);
+    expect(await second.settings.get("kept")).toBe("yes");
+    second.close();
+    expect(schemaOf(file)).toEqual(before);
+    expect(before.applied).toBeGreaterThanOrEqual(2);
+  });
+
+  test("processes that start at once on a new file all come up, with one schema", async () => {
+    using directory = temporaryDirectory();
+    const file = join(directory.path, "c.db");
+    const expected = join(directory.path, "alone.db");
+    openDatabase(`file:${expected}`).close();
+    const module = join(import.meta.dir, "../../src/db/index.ts");
+    const script = `
+      const { openDatabase } = await import(${JSON.stringify(module)});
+      const database = openDatabase(${JSON.stringify(`file:${file}`)});
+      for (let i = 0; i < 200; i++) {
+        database.usage.add([{ keyId: "k", hour: 1, operation: "o", chainId: 0, requests: 1, cu: 1 }]);
+      }
+      database.close();`;
+    const children = Array.from({ length: 6 }, () =>
+      Bun.spawn([process.execPath, "-e", script], { stdout: "ignore", stderr: "pipe" }),
+    );
+    const errors = await Promise.all(children.map((child) => new Response(child.stderr).text()));
+    expect(errors).toEqual(children.map(() => ""));
+    expect(await Promise.all(children.map((child) => child.exited))).toEqual(children.map(() => 0));
+    expect(schemaOf(file)).toEqual(schemaOf(expected));
+    const database = openDatabase(`file:${file}`);
+    expect(await database.usage.totalCu("k", 0, 10)).toBe(6 * 200);
+    database.close();
+  }, 20_000);
+
+  test("the audit log cannot be changed or shortened", async () => {
+    using directory = temporaryDirectory();
+    const file = join(directory.path, "c.db");
+    const database = openDatabase(`file:${file}`);
+    await database.audit.append({ at: 1, actor: "a", action: "b", subject: "c", detail: {} });
+    const client = new SqliteFile(file);
+    expect(() => client.run("UPDATE audit SET actor = 'x'")).toThrow(/append-only/);
+    expect(() => client.run("DELETE FROM audit")).toThrow(/append-only/);
+    client.close();
+    expect(await database.audit.list({ limit: 10 })).toHaveLength(1);
+    database.close();
+  });
+});
+
+test("a change of keys by another connection is seen within a millisecond", async () => {
+  using directory = temporaryDirectory();
+  const url = `file:${join(directory.path, "c.db")}`;
+  const [here, there] = [openDatabase(url), openDatabase(url)];
+  const before = await here.keys.revision();
+  await there.keys.insert(
+    {
+      id: "k1",
+      environment: "live",
+      name: "",
+      scopes: [],
+      windowLimit: null,
+      cuAllowance: null,
+      expiresAt: null,
+      ipAllowList: [],
+      createdAt: 1,
+      revokedAt: null,
+    },
+    { hash: "h", last4: "hhhh", createdAt: 1, graceUntil: null },
+    { at: 1, actor: "a", action: "b", subject: "k1", detail: {} },
+  );
+  const changedAt = performance.now();
+  while (performance.now() - changedAt <= 1);
+  expect(await here.keys.revision()).not.toBe(before);
+  here.close();
+  there.close();
+});
