@@ -35,6 +35,9 @@ export class UpstreamUnavailableError extends Error {
   override readonly name = "UpstreamUnavailableError";
 }
 
+/** The node at a caller's URL answers, but for another chain. */
+export class WrongChainError extends UpstreamUnavailableError {}
+
 /** The parts of one upstream's score, for the status page and metrics. */
 export interface UpstreamStatus {
   readonly chainId: number;
@@ -69,6 +72,16 @@ export interface UpstreamPool {
    * when the URL is one of them, else a short-lived upstream behind `connect`'s guard.
    */
   externalTransport(chainId: number, url: string): Transport;
+  /**
+   * One call over the same connections as `externalTransport`, answered with the node's own bytes.
+   * @throws ApiError when the guard refuses the URL, WrongChainError, UpstreamUnavailableError
+   */
+  externalCall(
+    chainId: number,
+    url: string,
+    call: RpcCall,
+    options?: CallOptions,
+  ): Promise<RpcReply>;
   /** Highest block any upstream of the chain has shown. */
   head(chainId: number): number | undefined;
   status(): readonly UpstreamStatus[];

@@ -1,0 +1,275 @@
+/** Byte range of a value: `start` is its first byte, `end` the one after its last. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+
+/** Containers nested deeper than this are refused; the scanner's stack is bounded by it. */
+const MAX_DEPTH = 8_192;
+
+/** Returned by the scanning functions when the bytes are not JSON. */
+const INVALID = -1;
+
+const decoder = new TextDecoder();
+
+/** Text of a byte range. */
+export function textOf(bytes: Uint8Array, span: Span): string {
+  return decoder.decode(bytes.subarray(span.start, span.end));
+}
+
+/** The JSON value in a byte range, parsed. */
+export function valueOf(bytes: Uint8Array, span: Span): unknown {
+  return JSON.parse(textOf(bytes, span));
+}
+
+/** The single top-level value of a JSON text, without the white space and byte order mark around it. */
+export function scanDocument(bytes: Uint8Array): Span | undefined {
+  const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  const start = skipSpace(bytes, hasMark ? 3 : 0);
+  const end = skipValue(bytes, start);
+  if (end === INVALID || skipSpace(bytes, end) !== bytes.length) return undefined;
+  return { start, end };
+}
+
+/**
+ * Where the values of an object's members stand, by key; no value is parsed.
+ * As in `JSON.parse`, the last of several equal keys counts and keys may be written with escapes.
+ * @param span - an object as found by this scanner, so already known to be valid JSON
+ * @param wanted - keys to look for
+ * @returns spans in the order of `wanted`, or undefined when the value is not an object
+ */
+export function findMembers(
+  bytes: Uint8Array,
+  span: Span,
+  wanted: readonly string[],
+): readonly (Span | undefined)[] | undefined {
+  if (bytes[span.start] !== OPEN_BRACE) return undefined;
+  const found: (Span | undefined)[] = wanted.map(() => undefined);
+  let at = skipSpace(bytes, span.start + 1);
+  while (bytes[at] === QUOTE) {
+    const keyEnd = skipString(bytes, at);
+    const start = skipSpace(bytes, skipSpace(bytes, keyEnd) + 1);
+    const end = skipValue(bytes, start);
+    const index = keyIndex(bytes, at, keyEnd, wanted);
+    if (index !== -1) found[index] = { start, end };
+    at = skipSpace(bytes, end);
+    if (bytes[at] === COMMA) at = skipSpace(bytes, at + 1);
+  }
+  return found;
+}
+
+/**
+ * The elements of an array.
+ * @param span - an array as found by this scanner
+ * @param maxItems - scanning stops after one more than this
+ * @returns spans in order, or undefined when the value is not an array
+ */
+export function findElements(
+  bytes: Uint8Array,
+  span: Span,
+  maxItems: number,
+): readonly Span[] | undefined {
+  if (bytes[span.start] !== OPEN_BRACKET) return undefined;
+  const items: Span[] = [];
+  let start = skipSpace(bytes, span.start + 1);
+  while (bytes[start] !== CLOSE_BRACKET && items.length <= maxItems) {
+    const end = skipValue(bytes, start);
+    items.push({ start, end });
+    start = skipSpace(bytes, end);
+    if (bytes[start] === COMMA) start = skipSpace(bytes, start + 1);
+  }
+  return items;
+}
+
+function keyIndex(bytes: Uint8Array, start: number, end: number, wanted: readonly string[]) {
+  for (let index = 0; index < wanted.length; index++) {
+    if (equalsKey(bytes, start + 1, end - 1, wanted[index] ?? "")) return index;
+  }
+  const escape = bytes.subarray(start, end).indexOf(BACKSLASH);
+  if (escape === -1) return -1;
+  const key = valueOf(bytes, { start, end });
+  return typeof key === "string" ? wanted.indexOf(key) : -1;
+}
+
+function equalsKey(bytes: Uint8Array, start: number, end: number, key: string): boolean {
+  if (end - start !== key.length) return false;
+  for (let index = 0; index < key.length; index++) {
+    if (bytes[start + index] !== key.charCodeAt(index)) return false;
+  }
+  return true;
+}
+
+function skipSpace(bytes: Uint8Array, start: number): number {
+  let at = start;
+  for (;;) {
+    const byte = bytes[at];
+    if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return at;
+    at++;
+  }
+}
+
+/** End of the value that begins at `start`, or INVALID. Iterative: depth costs no call stack. */
+function skipValue(bytes: Uint8Array, start: number): number {
+  const first = bytes[start];
+  if (first !== OPEN_BRACE && first !== OPEN_BRACKET) return skipScalar(bytes, start);
+
+  /** Opening byte of each container that is still open. */
+  const open: number[] = [first];
+  let at = skipSpace(bytes, start + 1);
+  /** True where a container may close at once because it has no member yet. */
+  let fresh = true;
+  for (;;) {
+    const container = open[open.length - 1];
+    const byte = bytes[at];
+    const closer = container === OPEN_BRACE ? CLOSE_BRACE : CLOSE_BRACKET;
+    if (fresh && byte === closer) {
+      at = closeContainers(bytes, at, open);
+      if (open.length === 0 || at === INVALID) return at;
+      continue;
+    }
+    if (container === OPEN_BRACE) {
+      at = skipKey(bytes, at);
+      if (at === INVALID) return INVALID;
+    }
+    const value = bytes[at];
+    if (value === OPEN_BRACE || value === OPEN_BRACKET) {
+      if (open.length === MAX_DEPTH) return INVALID;
+      open.push(value);
+      at = skipSpace(bytes, at + 1);
+      fresh = true;
+      continue;
+    }
+    at = skipScalar(bytes, at);
+    if (at === INVALID) return INVALID;
+    at = afterValue(bytes, at, open);
+    if (open.length === 0 || at === INVALID) return at;
+    fresh = false;
+  }
+}
+
+/** Closes the innermost container, whose closing byte stands at `at`, and goes on behind it. */
+function closeContainers(bytes: Uint8Array, at: number, open: number[]): number {
+  open.pop();
+  return open.length === 0 ? at + 1 : afterValue(bytes, at + 1, open);
+}
+
+/** Start of what follows a value: the next member, or the end of the outermost container. */
+function afterValue(bytes: Uint8Array, start: number, open: number[]): number {
+  let at = skipSpace(bytes, start);
+  for (;;) {
+    const byte = bytes[at];
+    if (byte === COMMA) {
+      at = skipSpace(bytes, at + 1);
+      const next = bytes[at];
+      return next === CLOSE_BRACE || next === CLOSE_BRACKET ? INVALID : at;
+    }
+    const closer = open[open.length - 1] === OPEN_BRACE ? CLOSE_BRACE : CLOSE_BRACKET;
+    if (byte !== closer) return INVALID;
+    open.pop();
+    if (open.length === 0) return at + 1;
+    at = skipSpace(bytes, at + 1);
+  }
+}
+
+/** Start of the value behind the key at `start`. */
+function skipKey(bytes: Uint8Array, start: number): number {
+  if (bytes[start] !== QUOTE) return INVALID;
+  const end = skipString(bytes, start);
+  if (end === INVALID) return INVALID;
+  const colon = skipSpace(bytes, end);
+  return bytes[colon] === COLON ? skipSpace(bytes, colon + 1) : INVALID;
+}
+
+function skipScalar(bytes: Uint8Array, start: number): number {
+  switch (bytes[start]) {
+    case QUOTE:
+      return skipString(bytes, start);
+    case 0x74:
+      return skipWord(bytes, start, "true");
+    case 0x66:
+      return skipWord(bytes, start, "false");
+    case 0x6e:
+      return skipWord(bytes, start, "null");
+    default:
+      return skipNumber(bytes, start);
+  }
+}
+
+function skipWord(bytes: Uint8Array, start: number, word: string): number {
+  const end = start + word.length;
+  return equalsKey(bytes, start, end, word) ? end : INVALID;
+}
+
+function skipString(bytes: Uint8Array, start: number): number {
+  const length = bytes.length;
+  let at = start + 1;
+  while (at < length) {
+    const byte = bytes[at] ?? 0;
+    if (byte === QUOTE) return at + 1;
+    if (byte < 0x20) return INVALID;
+    if (byte !== BACKSLASH) {
+      at++;
+      continue;
+    }
+    at = skipEscape(bytes, at + 1);
+    if (at === INVALID) return INVALID;
+  }
+  return INVALID;
+}
+
+/** End of the escape whose letter stands at `at`. */
+function skipEscape(bytes: Uint8Array, at: number): number {
+  switch (bytes[at]) {
+    case QUOTE:
+    case BACKSLASH:
+    case 0x2f:
+    case 0x62:
+    case 0x66:
+    case 0x6e:
+    case 0x72:
+    case 0x74:
+      return at + 1;
+    case 0x75:
+      for (let digit = at + 1; digit <= at + 4; digit++) if (!isHex(bytes[digit])) return INVALID;
+      return at + 5;
+    default:
+      return INVALID;
+  }
+}
+
+function isHex(byte = 0): boolean {
+  return isDigit(byte) || (byte >= 0x41 && byte <= 0x46) || (byte >= 0x61 && byte <= 0x66);
+}
+
+function isDigit(byte = 0): boolean {
+  return byte >= 0x30 && byte <= 0x39;
+}
+
+function skipNumber(bytes: Uint8Array, start: number): number {
+  let at = bytes[start] === 0x2d ? start + 1 : start;
+  if (bytes[at] === 0x30) at++;
+  else if ((at = skipDigits(bytes, at)) === INVALID) return INVALID;
+  if (bytes[at] === 0x2e && (at = skipDigits(bytes, at + 1)) === INVALID) return INVALID;
+  const exponent = bytes[at];
+  if (exponent === 0x65 || exponent === 0x45) {
+    const sign = bytes[at + 1];
+    at = skipDigits(bytes, sign === 0x2b || sign === 0x2d ? at + 2 : at + 1);
+  }
+  return at;
+}
+
+/** End of one or more digits, or INVALID when there is none. */
+function skipDigits(bytes: Uint8Array, start: number): number {
+  let at = start;
+  while (isDigit(bytes[at])) at++;
+  return at === start ? INVALID : at;
+}

@@ -1,0 +1,71 @@
+import type { RpcReply } from "../upstream/index.ts";
+
+const encoder = new TextEncoder();
+
+/** A JSON-RPC error code and message. */
+export interface RpcFailure {
+  readonly code: number;
+  readonly message: string;
+}
+
+/** The structure or the chain is wrong (JSON-RPC 2.0, section 5.1). */
+export const invalidRequest: RpcFailure = { code: -32600, message: "Invalid Request" };
+
+/**
+ * No node answered. Clients do not repeat this code on their own (EIP-1474: resource unavailable);
+ * they do repeat -32603 and -32005, and each repeat would meet the same nodes.
+ */
+export const unreachable: RpcFailure = {
+  code: -32002,
+  message: "Failed to reach upstream RPC endpoint",
+};
+
+/** Longest method name repeated in an error. */
+const MAX_METHOD_LENGTH = 64;
+
+/** The method is not served. Clients know go-ethereum's wording and turn to other methods. */
+export function methodRefused(method: string): RpcFailure {
+  const name = method.slice(0, MAX_METHOD_LENGTH);
+  return { code: -32601, message: `the method ${name} does not exist/is not available` };
+}
+
+/**
+ * A JSON-RPC error response.
+ * @param id - JSON text of the request's id
+ */
+export function errorBytes(id: string, { code, message }: RpcFailure): Uint8Array<ArrayBuffer> {
+  return encoder.encode(
+    `{"jsonrpc":"2.0","id":${id},"error":{"code":${code},"message":${JSON.stringify(message)}}}`,
+  );
+}
+
+/**
+ * A node's answer as it came, with only the id replaced (or added where the node left it out).
+ * @param id - JSON text of the request's id
+ */
+export function withId(reply: RpcReply, id: string): Uint8Array<ArrayBuffer> {
+  const { bytes } = reply;
+  const start = reply.id?.start ?? 1;
+  const end = reply.id?.end ?? 1;
+  const idBytes = encoder.encode(reply.id ? id : `"id":${id},`);
+  const answer = new Uint8Array(bytes.length - (end - start) + idBytes.length);
+  answer.set(bytes.subarray(0, start));
+  answer.set(idBytes, start);
+  answer.set(bytes.subarray(end), start + idBytes.length);
+  return answer;
+}
+
+/** Joins responses into the array that answers a batch. */
+export function joinBatch(items: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const size = items.reduce((sum, item) => sum + item.length + 1, 1);
+  const answer = new Uint8Array(Math.max(2, size));
+  answer[0] = 0x5b;
+  let at = 1;
+  for (const item of items) {
+    answer.set(item, at);
+    at += item.length;
+    answer[at++] = 0x2c;
+  }
+  answer[answer.length - 1] = 0x5d;
+  return answer;
+}

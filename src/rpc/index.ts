@@ -1,0 +1,2 @@
+export { rpcRoutes } from "./routes.ts";
+export { createRpcService, type RpcService, type RpcServiceOptions } from "./service.ts";

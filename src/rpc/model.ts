@@ -1,0 +1,23 @@
+import { Type } from "@sinclair/typebox";
+
+/** A JSON-RPC 2.0 request, as documented; the bytes themselves are read by `request.ts`. */
+export const RpcRequestSchema = Type.Object({
+  jsonrpc: Type.Literal("2.0", { description: "must be `2.0`" }),
+  method: Type.String({ description: "RPC method, such as `eth_call`" }),
+  params: Type.Array(Type.Unknown(), { description: "parameters of the method" }),
+  id: Type.Integer({ description: "client identifier, echoed in the answer; may be a string" }),
+});
+
+/** A JSON-RPC 2.0 response: the node's own, with the caller's id. */
+export const RpcResponseSchema = Type.Object({
+  jsonrpc: Type.Literal("2.0"),
+  id: Type.Integer(),
+  result: Type.Optional(Type.Unknown({ description: "result of the method" })),
+  error: Type.Optional(
+    Type.Object({
+      code: Type.Integer(),
+      message: Type.String(),
+      data: Type.Optional(Type.Unknown()),
+    }),
+  ),
+});

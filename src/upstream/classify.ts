@@ -1,0 +1,202 @@
+import { findMembers, scanDocument, type Span, valueOf } from "../lib/jsonSpan.ts";
+import type { ConnectionFault, HttpAnswer } from "./connection.ts";
+import {
+  executionText,
+  finalCodes,
+  missingDataText,
+  rangeLimitText,
+  rateLimitCodes,
+  rateLimitText,
+  troubleCodes,
+  troubleText,
+  unsupportedCodes,
+  unsupportedText,
+} from "./nodeErrors.ts";
+
+/** A JSON-RPC response object within its bytes. */
+export interface NodeAnswer {
+  readonly bytes: Uint8Array;
+  readonly id: Span | undefined;
+  /** The value of `result`; undefined when there is none. */
+  readonly result: Span | undefined;
+  /** The value of `error`; undefined when absent or null. */
+  readonly error: Span | undefined;
+}
+
+/** Why an attempt gave nothing to pass on; a stable word for metrics and logs. */
+export type RetryReason =
+  | Exclude<ConnectionFault, "aborted">
+  | "timeout"
+  | "server-error"
+  | "malformed"
+  | "wrong-id"
+  | "node-error"
+  | "missing-data"
+  | "unsupported-method";
+
+/**
+ * What an attempt's outcome means:
+ * - deliver: the caller's answer, success or error;
+ * - retry: ask another upstream; `fault` tells whether it counts against this one, and `answer` is
+ *   what to deliver if no other does better;
+ * - limited: the upstream asks for less pace;
+ * - reject: the upstream refuses us altogether (credentials, plan, moved);
+ * - aborted: we gave up ourselves, which says nothing.
+ */
+export type Verdict =
+  | { readonly kind: "deliver"; readonly answer: NodeAnswer }
+  | {
+      readonly kind: "retry";
+      readonly reason: RetryReason;
+      readonly fault: boolean;
+      readonly answer?: NodeAnswer;
+    }
+  | { readonly kind: "limited"; readonly retryAfterMs: number | undefined }
+  | { readonly kind: "reject"; readonly reason: "refused" | "redirect" }
+  | { readonly kind: "aborted" };
+
+/** Classifies an exchange that ended without a complete HTTP answer. */
+export function classifyFault(fault: ConnectionFault | "timeout"): Verdict {
+  if (fault === "aborted") return { kind: "aborted" };
+  if (fault === "redirect") return { kind: "reject", reason: "redirect" };
+  return { kind: "retry", reason: fault, fault: fault !== "too-large" };
+}
+
+/**
+ * Classifies a complete HTTP answer. A JSON-RPC response counts whatever the status it came with,
+ * except where the status is about us and not about the call.
+ * @param id - the id the request carried
+ * @param nowMs - wall-clock time, for a `Retry-After` that names a date
+ */
+export function classifyAnswer(http: HttpAnswer, id: number, nowMs: number): Verdict {
+  const { status } = http;
+  if (status === 429) return { kind: "limited", retryAfterMs: parseRetryAfter(http, nowMs) };
+  const answer = readAnswer(http.bytes);
+  if (!answer) return classifyStatus(http, nowMs);
+  if (answer.error) {
+    const verdict = classifyError(answer, http, nowMs);
+    // These bodies speak about the operator's credentials; they are never passed on.
+    const aboutUs = status === 401 || status === 402 || status === 403;
+    if (aboutUs && verdict.kind !== "limited") return { kind: "reject", reason: "refused" };
+    return isOurId(answer, id, true) ? verdict : wrongId;
+  }
+  if (!isOurId(answer, id, false)) return wrongId;
+  return status < 300 ? { kind: "deliver", answer } : classifyStatus(http, nowMs);
+}
+
+const wrongId: Verdict = { kind: "retry", reason: "wrong-id", fault: true };
+
+/** A response object with a result or an error, or undefined when the bytes are not one. */
+function readAnswer(bytes: Uint8Array): NodeAnswer | undefined {
+  const document = scanDocument(bytes);
+  const members = document && findMembers(bytes, document, ["id", "result", "error"]);
+  if (!members) return undefined;
+  const [id, result, errorValue] = members;
+  const error = errorValue && !isNull(bytes, errorValue) ? errorValue : undefined;
+  if (!result && !error) return undefined;
+  if (document.start === 0 && document.end === bytes.length) return { bytes, id, result, error };
+  const move = (span: Span | undefined) =>
+    span && { start: span.start - document.start, end: span.end - document.start };
+  return {
+    bytes: bytes.subarray(document.start, document.end),
+    id: move(id),
+    result: move(result),
+    error: move(error),
+  };
+}
+
+function isNull(bytes: Uint8Array, span: Span): boolean {
+  return bytes[span.start] === 0x6e;
+}
+
+/** Nodes answer with the id we sent, as a number or as text; on errors some send null or none. */
+function isOurId(answer: NodeAnswer, id: number, isError: boolean): boolean {
+  if (!answer.id) return true;
+  if (isNull(answer.bytes, answer.id)) return isError;
+  const value = valueOf(answer.bytes, answer.id);
+  return value === id || value === String(id);
+}
+
+function classifyStatus(http: HttpAnswer, nowMs: number): Verdict {
+  const { status } = http;
+  if (status === 402) return { kind: "limited", retryAfterMs: parseRetryAfter(http, nowMs) };
+  if (status === 503 && http.retryAfter !== null) {
+    return { kind: "limited", retryAfterMs: parseRetryAfter(http, nowMs) };
+  }
+  if (status === 401 || status === 403 || status === 404 || status === 405 || status === 410) {
+    return { kind: "reject", reason: "refused" };
+  }
+  const reason = status >= 400 ? "server-error" : "malformed";
+  return { kind: "retry", reason, fault: true };
+}
+
+interface NodeError {
+  readonly code: number | undefined;
+  /** Message and textual data in lower case. */
+  readonly text: string;
+  readonly hasData: boolean;
+}
+
+/** Longest error text looked at; revert data may be far longer and says nothing here. */
+const MAX_TEXT = 2_048;
+
+function readError(answer: NodeAnswer, span: Span): NodeError {
+  const value = valueOf(answer.bytes, span);
+  if (typeof value === "string") {
+    return { code: undefined, text: value.slice(0, MAX_TEXT).toLowerCase(), hasData: false };
+  }
+  if (typeof value !== "object" || value === null) {
+    return { code: undefined, text: "", hasData: false };
+  }
+  const { code, message, data } = value as { code?: unknown; message?: unknown; data?: unknown };
+  const details = typeof data === "string" && !data.startsWith("0x") ? data : "";
+  const text = `${typeof message === "string" ? message : ""} ${details}`;
+  return {
+    code: Number.isInteger(Number(code)) ? Number(code) : undefined,
+    text: text.slice(0, MAX_TEXT).toLowerCase(),
+    hasData: typeof data === "string" && data.startsWith("0x"),
+  };
+}
+
+/** Decides on the error object alone; the order of the rules is from certain to likely. */
+function classifyError(answer: NodeAnswer, http: HttpAnswer, nowMs: number): Verdict {
+  const deliver: Verdict = { kind: "deliver", answer };
+  if (!answer.error) return deliver;
+  const { code, text, hasData } = readError(answer, answer.error);
+
+  if (code !== undefined && rateLimitCodes.has(code)) {
+    return { kind: "limited", retryAfterMs: parseRetryAfter(http, nowMs) };
+  }
+  if (hasData || executionText.test(text)) return deliver;
+  if (rateLimitText.test(text) && !rangeLimitText.test(text)) {
+    return { kind: "limited", retryAfterMs: parseRetryAfter(http, nowMs) };
+  }
+  const retry = (reason: RetryReason, fault: boolean): Verdict => ({
+    kind: "retry",
+    reason,
+    fault,
+    answer,
+  });
+  if (rangeLimitText.test(text)) return retry("missing-data", false);
+  if (code !== undefined && finalCodes.has(code)) return deliver;
+  if (code !== undefined && unsupportedCodes.has(code)) return retry("unsupported-method", false);
+  if (unsupportedText.test(text)) return retry("unsupported-method", false);
+  if (missingDataText.test(text)) return retry("missing-data", false);
+  const inTrouble = code === undefined || troubleCodes.has(code) || troubleText.test(text);
+  return inTrouble || http.status >= 500 ? retry("node-error", true) : deliver;
+}
+
+/**
+ * Wait asked for by `Retry-After`, in ms: seconds or an HTTP date (RFC 9110, section 10.2.3).
+ * @returns undefined when absent or not understood
+ */
+export function parseRetryAfter(
+  answer: Pick<HttpAnswer, "retryAfter">,
+  nowMs: number,
+): number | undefined {
+  const text = answer.retryAfter?.trim();
+  if (!text) return undefined;
+  if (/^\d+(?:\.\d+)?$/.test(text)) return Number(text) * 1_000;
+  const date = Date.parse(text);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
+}

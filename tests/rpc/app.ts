@@ -1,0 +1,51 @@
+import { Elysia } from "elysia";
+import { createAccess, errorHandler, gate, type NewKey } from "../../src/access/index.ts";
+import type { ChainRegistry } from "../../src/chains/index.ts";
+import { loadConfig } from "../../src/config/index.ts";
+import { openDatabase } from "../../src/db/index.ts";
+import { createRpcService, rpcRoutes } from "../../src/rpc/index.ts";
+import { createUpstreamPool } from "../../src/upstream/index.ts";
+
+const log = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** The proxy behind the real gate, on a free port, over the chains of a registry. */
+export async function startProxy(registry: ChainRegistry, key: Partial<NewKey> = {}) {
+  const config = loadConfig({});
+  const database = openDatabase(":memory:");
+  const access = await createAccess(database, config.access);
+  const pool = createUpstreamPool({ registry });
+  const { maxBatchItems } = config.access;
+  const service = createRpcService({ pool, registry, maxBatchItems });
+  const app = new Elysia({ serve: { reusePort: false, maxRequestBodySize: 1024 ** 3 } })
+    .onError(errorHandler(log))
+    .use(gate(access, config))
+    .use(rpcRoutes(service, config.http));
+  app.listen({ port: 0, hostname: "127.0.0.1" });
+  const granted = { environment: "test" as const, scopes: ["read"], windowLimit: 100_000, ...key };
+  const { secret } = await access.keys.create(granted, "test");
+  const origin = `http://127.0.0.1:${app.server?.port}`;
+
+  return {
+    pool,
+    database,
+    secret,
+    url: (chain: string | number = 1) => `${origin}/api/public/rpc/${chain}`,
+    /** Posts a body as it is. */
+    async post(body: string | Uint8Array<ArrayBuffer>, chain: string | number = 1) {
+      const response = await fetch(`${origin}/api/public/rpc/${chain}`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-api-key": secret },
+        body,
+      });
+      const { status, headers } = response;
+      return { status, headers, text: await response.text() };
+    },
+    async stop() {
+      await app.stop(true);
+      pool.close();
+      database.close();
+    },
+  };
+}
+
+export type Proxy = Awaited<ReturnType<typeof startProxy>>;
