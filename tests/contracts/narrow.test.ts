@@ -1,0 +1,191 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import {
+  concatHex,
+  encodeFunctionData,
+  type Hex,
+  hexToBytes,
+  numberToHex,
+  padHex,
+  size,
+  slice,
+} from "viem";
+import artifact from "../../src/contracts/artifacts/SwapExecutor.json" with { type: "json" };
+import { swapExecutorAbi } from "../../src/contracts/index.ts";
+import { seededRandom } from "../../src/lib/clock.ts";
+import {
+  balances,
+  erc20,
+  type Hop,
+  NATIVE,
+  NEVER,
+  type Order,
+  startWorld,
+  swapData,
+  V2,
+  V3,
+  type World,
+} from "./support/world.ts";
+
+describe("the code itself", () => {
+  test("has no instruction that stores, delegates, creates or destroys", () => {
+    const forbidden = new Map([
+      [0x54, "SLOAD"],
+      [0x55, "SSTORE"],
+      [0xf0, "CREATE"],
+      [0xf2, "CALLCODE"],
+      [0xf4, "DELEGATECALL"],
+      [0xf5, "CREATE2"],
+      [0xff, "SELFDESTRUCT"],
+    ]);
+    const found = opcodes(artifact.deployedBytecode as Hex).filter((code) => forbidden.has(code));
+    expect(found.map((code) => forbidden.get(code))).toEqual([]);
+  });
+
+  test("has these functions and no more", () => {
+    const functions = artifact.abi.filter(({ type }) => type === "function");
+    const changing = functions.filter(({ stateMutability }) =>
+      ["payable", "nonpayable"].includes(stateMutability ?? ""),
+    );
+    expect(changing.map(({ name }) => name ?? "").sort()).toEqual([
+      "swap",
+      "uniswapV3SwapCallback",
+    ]);
+    expect(artifact.abi.some(({ type }) => type === "fallback")).toBe(false);
+  });
+});
+
+/** Instructions of the code, without the data that PUSH carries. */
+function opcodes(code: Hex): number[] {
+  const bytes = hexToBytes(code);
+  const found: number[] = [];
+  for (let at = 0; at < bytes.length; at++) {
+    const opcode = bytes[at] ?? 0;
+    found.push(opcode);
+    if (opcode >= 0x60 && opcode <= 0x7f) at += opcode - 0x5f;
+  }
+  return found;
+}
+
+describe("random calls", () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await startWorld();
+    const { USDC, WETH } = world.tokens;
+    for (const token of [USDC, WETH]) {
+      const args = [world.executor, 1_000_000n] as const;
+      const data = encodeFunctionData({ abi: erc20, functionName: "transfer", args });
+      await world.send(world.user, token, data);
+    }
+    await world.rpc("anvil_setBalance", [world.executor, "0xffff"]);
+  }, 60_000);
+  afterAll(() => world.stop());
+
+  test("never move a bystander's approved money or what strayed into the executor", async () => {
+    const random = seededRandom(20_261_120);
+    const before = await balances(world, world.bystander, world.executor);
+    const outcomes = { success: 0, revert: 0 };
+    for (let i = 0; i < 400; i++) {
+      const candidate = randomOrder(random);
+      const data = random() < 0.7 ? swapData(candidate) : mutate(random, swapData(candidate));
+      const value = candidate.tokenIn === NATIVE ? candidate.amountIn % 10n ** 20n : 0n;
+      const receipt = await world.send(world.user, world.executor, data, value, true);
+      outcomes[receipt.status === "0x1" ? "success" : "revert"]++;
+    }
+    expect(await balances(world, world.bystander, world.executor)).toEqual(before);
+    // Neither kind may be rare, or the run would say nothing.
+    expect(outcomes.success).toBeGreaterThan(100);
+    expect(outcomes.revert).toBeGreaterThan(100);
+  }, 30_000);
+
+  /** An order along pools that exist, in which half the time one part is replaced by an odd one. */
+  function randomOrder(random: () => number): Order {
+    const pick = <Item>(items: readonly Item[]): Item =>
+      items[Math.floor(random() * items.length)] as Item;
+    const { USDC, EURC, USDT, WETH } = world.tokens;
+    const pools: { pair: [Hex, Hex]; venue: number; fee: number }[] = [
+      { pair: [USDC, EURC], venue: V2, fee: 0 },
+      { pair: [USDC, USDT], venue: V2, fee: 0 },
+      { pair: [WETH, EURC], venue: V2, fee: 0 },
+      { pair: [USDC, EURC], venue: V3, fee: 500 },
+      { pair: [USDT, EURC], venue: V3, fee: 500 },
+      { pair: [WETH, USDC], venue: V3, fee: 3_000 },
+    ];
+    const start = pick([USDC, EURC, USDT, WETH]);
+    const hops: Hop[] = [];
+    for (let at = start, length = pick([1, 1, 2, 3]); hops.length < length;) {
+      const onward = pools.filter(
+        ({ pair }) => pair.includes(at) && (at === start || !pair.includes(start)),
+      );
+      if (onward.length === 0) break;
+      const { pair, venue, fee } = pick(onward);
+      at = pair[0] === at ? pair[1] : pair[0];
+      hops.push({ venue, fee, tokenOut: at });
+    }
+    const scale = start === EURC || start === WETH ? 10n ** 12n : 1n;
+    const legs = Array.from({ length: pick([1, 1, 2]) }, () => ({
+      amountIn: pick([10n ** 4n, 10n ** 6n, 10n ** 7n]) * scale,
+      hops: structuredClone(hops),
+    }));
+    const end = hops.at(-1)?.tokenOut ?? start;
+    const sensible: Order = {
+      tokenIn: start === WETH && random() < 0.5 ? NATIVE : start,
+      tokenOut: end === WETH && random() < 0.5 ? NATIVE : end,
+      amountIn: legs.reduce((sum, leg) => sum + leg.amountIn, 0n),
+      minAmountOut: 1n,
+      deadline: NEVER,
+      feeBps: pick([0, 30]),
+      legs,
+    };
+    return random() < 0.5 ? sensible : { ...sensible, ...oddPart(pick, sensible) };
+  }
+
+  function oddPart(pick: <Item>(items: readonly Item[]) => Item, sensible: Order): Partial<Order> {
+    const address = pick<Hex>([world.executor, world.bystander, world.v2.factory, NATIVE]);
+    const amount = pick([0n, 1n, 10n ** 24n, 2n ** 255n, 2n ** 256n - 1n]);
+    const [leg] = sensible.legs;
+    const hops = leg?.hops ?? [];
+    return pick<Partial<Order>>([
+      { tokenIn: address },
+      { tokenOut: address },
+      { amountIn: amount },
+      { amountIn: amount, legs: [{ amountIn: amount, hops }] },
+      { feeBps: 101 },
+      { minAmountOut: amount },
+      { legs: [...sensible.legs, { amountIn: 0n, hops }] },
+      { legs: [{ amountIn: sensible.amountIn, hops: [...hops].reverse() }] },
+      { legs: [{ amountIn: sensible.amountIn, hops: [{ venue: 5, fee: 0, tokenOut: address }] }] },
+      { legs: [{ amountIn: sensible.amountIn, hops: [{ venue: V2, fee: 0, tokenOut: address }] }] },
+    ]);
+  }
+
+  /** Cuts the calldata short, or writes an address, a huge number or zero over one of its words. */
+  function mutate(random: () => number, data: Hex): Hex {
+    const words = Math.floor((size(data) - 4) / 32);
+    const at = 4 + 32 * Math.floor(random() * words);
+    if (random() < 0.2) return slice(data, 0, at + 16);
+    const choices: Hex[] = [
+      padHex(world.bystander, { size: 32 }),
+      padHex(world.executor, { size: 32 }),
+      padHex(world.v3.factory, { size: 32 }),
+      numberToHex(2n ** 256n - 1n, { size: 32 }),
+      numberToHex(0, { size: 32 }),
+      numberToHex(32, { size: 32 }),
+    ];
+    const word = choices[Math.floor(random() * choices.length)] as Hex;
+    const head = slice(data, 0, at);
+    return at + 32 < size(data)
+      ? concatHex([head, word, slice(data, at + 32)])
+      : concatHex([head, word]);
+  }
+
+  test("unknown selectors revert", async () => {
+    const random = seededRandom(7);
+    const known = encodeFunctionData({ abi: swapExecutorAbi, functionName: "venueCount" });
+    for (let i = 0; i < 50; i++) {
+      const selector = numberToHex(Math.floor(random() * 0xffffffff), { size: 4 });
+      const data = concatHex([selector, padHex(world.bystander, { size: 32 }), known]);
+      const receipt = await world.send(world.user, world.executor, data, 0n, true);
+      expect(receipt.status).toBe("0x0");
+    }
+  });
+});
