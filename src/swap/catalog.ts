@@ -1,0 +1,25 @@
+import type { ChainRegistry } from "../chains/index.ts";
+import type { Dex } from "./model.ts";
+import { checksummed } from "./pools.ts";
+
+/**
+ * Every venue of every EVM network. A venue supports the network's registered tokens; others can
+ * be quoted by address wherever the venue has a pool for them.
+ */
+export function listDexes(registry: ChainRegistry): Dex[] {
+  return registry.all
+    .filter((chain) => chain.kind === "evm")
+    .flatMap((chain) =>
+      chain.venues.map((venue) => ({
+        id: venue.id,
+        name: venue.name,
+        routerAddress: checksummed(venue.router),
+        factoryAddress: checksummed(venue.factory),
+        quoterAddress: checksummed(venue.quoter),
+        type: venue.type,
+        chainId: chain.id,
+        enabled: venue.enabled,
+        supportedTokens: chain.tokens.map((token) => checksummed(token.address)),
+      })),
+    );
+}

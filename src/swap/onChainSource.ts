@@ -1,0 +1,183 @@
+import type { PublicClient } from "viem";
+import {
+  afterFeePips,
+  isAtPriceLimit,
+  sortsBefore,
+  v2AmountOut,
+  v2SpotPrice,
+  v3SpotPrice,
+} from "../market/index.ts";
+import { ApiError } from "../lib/errors.ts";
+import { multicall3Abi, quoterV2Abi, v2PairAbi, v3PoolAbi } from "./abi.ts";
+import { type ChainClients, isUnreachable } from "./clients.ts";
+import { v2SwapGas, v3SwapGas } from "./gasModel.ts";
+import { multicall3Of, ReadBatch } from "./multicall.ts";
+import { checksummed, type PoolRef, poolsOf } from "./pools.ts";
+import type { PoolQuote, QuoteSource, TradeRequest } from "./quoteSource.ts";
+
+/** v3-core takes the input as int256. */
+const MAX_V3_AMOUNT_IN = (1n << 255n) - 1n;
+
+/** What QuoterV2 answers: output, price after, initialised ticks crossed, gas of `pool.swap`. */
+type QuoterAnswer = readonly [bigint, bigint, number, bigint];
+
+/** What was read about one pool; members are undefined where there is no such pool. */
+interface PoolReading {
+  readonly pool: PoolRef;
+  readonly reserves: readonly [bigint, bigint, number] | undefined;
+  readonly hasTraded: boolean;
+  readonly sqrtPriceX96: bigint | undefined;
+  readonly quoted: QuoterAnswer | undefined;
+}
+
+interface MarketReading {
+  readonly blockNumber: bigint;
+  readonly pools: readonly PoolReading[];
+}
+
+/**
+ * Prices pools on chain: every pool of every venue in one Multicall3 `eth_call`, which gives the
+ * block number too. v2 outputs are computed from the reserves; v3 outputs come from QuoterV2.
+ *
+ * A quoter that walks an empty price range can use up the gas of the whole call. It is then asked
+ * alone, at the same block, so that one exhausted pool does not hide the others.
+ */
+export function createOnChainSource(clients: ChainClients): QuoteSource {
+  return {
+    async quote(request) {
+      const client = clients(request.chain.id);
+      const market =
+        (await readMarket(client, request, true)) ?? (await readMarket(client, request, false));
+      if (!market) throw new ApiError("UPSTREAM_UNREACHABLE");
+      const { blockNumber } = market;
+      const readings = await Promise.all(
+        market.pools.map((reading) => completeReading(client, request, reading, blockNumber)),
+      );
+      const quotes = readings.map((reading) => toQuote(reading, request));
+      return { blockNumber, quotes: quotes.filter((quote) => quote !== undefined) };
+    },
+  };
+}
+
+/**
+ * Reads all pools at the head.
+ * @returns undefined when the call as a whole failed on chain
+ */
+async function readMarket(
+  client: PublicClient,
+  request: TradeRequest,
+  withQuoters: boolean,
+): Promise<MarketReading | undefined> {
+  const batch = new ReadBatch();
+  const multicall3 = {
+    address: multicall3Of(request.chain),
+    abi: multicall3Abi,
+    args: [],
+  } as const;
+  const blockNumber = batch.add({ ...multicall3, functionName: "getBlockNumber" });
+  const pools = poolsOf(request.venues, request.tokenIn, request.tokenOut);
+  const states = pools.map((pool) => addState(batch, pool));
+  // Quoters come last: what they leave of the gas is all that is needed.
+  const quoters = pools.map((pool) =>
+    withQuoters && pool.venue.type === "v3" ? batch.add(quoterCall(pool, request)) : undefined,
+  );
+  try {
+    await batch.send(client, request.chain);
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    return undefined;
+  }
+  return {
+    blockNumber: blockNumber() ?? 0n,
+    pools: pools.map((pool, index) => ({
+      pool,
+      reserves: states[index]?.reserves?.(),
+      hasTraded: states[index]?.cumulative?.() !== 0n,
+      sqrtPriceX96: states[index]?.slot0?.()?.[0],
+      quoted: quoters[index]?.(),
+    })),
+  };
+}
+
+function addState(batch: ReadBatch, pool: PoolRef) {
+  const args = [] as const;
+  if (pool.venue.type === "v3") {
+    const contract = { address: pool.address, abi: v3PoolAbi, args };
+    return { slot0: batch.add({ ...contract, functionName: "slot0" }) };
+  }
+  const contract = { address: pool.address, abi: v2PairAbi, args };
+  return {
+    reserves: batch.add({ ...contract, functionName: "getReserves" }),
+    cumulative: batch.add({ ...contract, functionName: "price0CumulativeLast" }),
+  };
+}
+
+function quoterCall(pool: PoolRef, { tokenIn, tokenOut, amountIn }: TradeRequest) {
+  const params = { tokenIn, tokenOut, amountIn, fee: pool.feePips, sqrtPriceLimitX96: 0n };
+  return {
+    address: checksummed(pool.venue.quoter),
+    abi: quoterV2Abi,
+    functionName: "quoteExactInputSingle",
+    args: [params],
+  } as const;
+}
+
+/** Asks the quoter of a pool that exists but gave no answer among the others. */
+async function completeReading(
+  client: PublicClient,
+  request: TradeRequest,
+  reading: PoolReading,
+  blockNumber: bigint,
+): Promise<PoolReading> {
+  const isComplete = reading.quoted !== undefined || !reading.sqrtPriceX96;
+  if (isComplete || request.amountIn > MAX_V3_AMOUNT_IN) return reading;
+  try {
+    const call = quoterCall(reading.pool, request);
+    const { result } = await client.simulateContract({ ...call, blockNumber });
+    return { ...reading, quoted: result };
+  } catch (error) {
+    if (isUnreachable(error)) throw new ApiError("UPSTREAM_UNREACHABLE");
+    return reading;
+  }
+}
+
+function toQuote(reading: PoolReading, request: TradeRequest): PoolQuote | undefined {
+  return reading.pool.venue.type === "v2"
+    ? toV2Quote(reading, request)
+    : toV3Quote(reading, request);
+}
+
+function toV2Quote(
+  { pool, reserves, hasTraded }: PoolReading,
+  { tokenIn, tokenOut, amountIn }: TradeRequest,
+): PoolQuote | undefined {
+  if (!reserves) return undefined;
+  const [reserve0, reserve1] = reserves;
+  const [reserveIn, reserveOut] = sortsBefore(tokenIn, tokenOut)
+    ? [reserve0, reserve1]
+    : [reserve1, reserve0];
+  const pair = { reserveIn, reserveOut, kept: afterFeePips(pool.feePips) };
+  const amountOut = v2AmountOut(pair, amountIn);
+  if (amountOut === undefined) return undefined;
+  return { ...pool, amountOut, spot: v2SpotPrice(pair), gas: v2SwapGas(hasTraded) };
+}
+
+/**
+ * QuoterV2 does not revert when a pool runs dry: it gives what the pool could fill, which is told
+ * by the price having hit the end of its range.
+ */
+function toV3Quote(
+  { pool, sqrtPriceX96, quoted }: PoolReading,
+  { tokenIn, tokenOut }: TradeRequest,
+): PoolQuote | undefined {
+  if (!quoted || !sqrtPriceX96) return undefined;
+  const [amountOut, sqrtPriceAfter, , poolGas] = quoted;
+  const zeroForOne = sortsBefore(tokenIn, tokenOut);
+  if (amountOut === 0n || isAtPriceLimit(sqrtPriceAfter, zeroForOne)) return undefined;
+  return {
+    ...pool,
+    amountOut,
+    spot: v3SpotPrice(sqrtPriceX96, zeroForOne),
+    gas: v3SwapGas(poolGas),
+  };
+}
