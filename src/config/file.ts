@@ -60,6 +60,8 @@ export const ConfigFileSchema = Type.Object(
         {
           /** Origins (scheme://host:port) a caller's `rpcUrl` may have although they are private. */
           allowedOrigins: Type.Optional(Type.Array(Type.String({ pattern: "^https?://" }))),
+          /** `rpcUrl` of the API documents' example, a node of Arc's testnet. */
+          exampleRpcUrl: Type.Optional(Type.String({ pattern: "^https?://" })),
         },
         { additionalProperties: false },
       ),

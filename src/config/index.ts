@@ -49,7 +49,11 @@ export interface Config {
     /** A source further than this from the round's median is dropped. */
     readonly maxDeviationBps: number;
   };
-  readonly balance: { readonly allowedOrigins: readonly string[] };
+  readonly balance: {
+    readonly allowedOrigins: readonly string[];
+    /** `rpcUrl` of the API documents' example; public. */
+    readonly exampleRpcUrl: string;
+  };
 }
 
 /** What is wrong with the environment or the config file; the process must not start. */
@@ -116,7 +120,10 @@ export function loadConfig(
       timeoutMs: file.prices?.timeoutMs ?? 3_000,
       maxDeviationBps: file.prices?.maxDeviationBps ?? 100,
     },
-    balance: { allowedOrigins: file.balance?.allowedOrigins ?? [] },
+    balance: {
+      allowedOrigins: file.balance?.allowedOrigins ?? [],
+      exampleRpcUrl: file.balance?.exampleRpcUrl ?? "https://rpc.testnet.arc.network",
+    },
   });
 }
 

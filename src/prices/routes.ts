@@ -1,0 +1,35 @@
+import { Elysia } from "elysia";
+import { describeOperation, operations } from "../access/index.ts";
+import { jsonResponse } from "../lib/http.ts";
+import { PricesSchema } from "./model.ts";
+import type { PricesService } from "./service.ts";
+
+/** GET /api/public/prices. */
+export function pricesRoutes(service: PricesService) {
+  return new Elysia({ name: "prices" }).get(
+    operations.prices.path,
+    async () => {
+      const { prices, sourceIds, asOfMs } = await service.current();
+      const response = jsonResponse(prices);
+      response.headers.set("x-price-sources", sourceIds.join(", "));
+      response.headers.set("x-price-as-of", new Date(asOfMs).toISOString());
+      return response;
+    },
+    describeOperation("prices", {
+      summary: "Spot prices of USDC, EURC and USDT in USD",
+      description:
+        "The median of several independent sources. A source that is stale, out of bounds or far " +
+        "from the others is left out; where no majority agrees, the answer is 502.",
+      tag: "Market data",
+      response: {
+        schema: PricesSchema,
+        example: { USDC: { usd: 0.9998 }, EURC: { usd: 1.1561 }, USDT: { usd: 1.0002 } },
+      },
+      headers: {
+        "X-Price-Sources": "Ids of the sources behind the prices, comma-separated.",
+        "X-Price-As-Of": "ISO time of the oldest reading behind the prices.",
+      },
+      errors: ["PRICE_FEED_UNREACHABLE"],
+    }),
+  );
+}
