@@ -1,0 +1,39 @@
+import { bytesToHex, type Hex } from "viem";
+import { mnemonicToAccount } from "viem/accounts";
+
+/** Local development only: everyone knows the keys of this phrase. */
+export const MNEMONIC = "test test test test test test test test test test test junk";
+
+/** A funded account and its private key. */
+export interface Wallet {
+  readonly address: Hex;
+  readonly privateKey: Hex;
+}
+
+const WALLETS = 5;
+
+/** Who acts on the local chains; the nodes hold the same keys unlocked. */
+export interface SandboxAccounts {
+  /** Deploys the contracts and provides the liquidity. */
+  readonly deployer: Wallet;
+  /** The service's signer of bridge transfers. */
+  readonly operator: Wallet;
+  /** Receives platform fees. */
+  readonly feeRecipient: Wallet;
+  /** Users, funded with native and every token on every chain. */
+  readonly wallets: readonly Wallet[];
+}
+
+/** Derives the accounts at `m/44'/60'/0'/0/i`: deployer, operator, fee recipient, then the users. */
+export function sandboxAccounts(): SandboxAccounts {
+  const [deployer, operator, feeRecipient] = [walletAt(0), walletAt(1), walletAt(2)];
+  const wallets = Array.from({ length: WALLETS }, (_, index) => walletAt(3 + index));
+  return { deployer, operator, feeRecipient, wallets };
+}
+
+function walletAt(addressIndex: number): Wallet {
+  const account = mnemonicToAccount(MNEMONIC, { addressIndex });
+  const privateKey = account.getHdKey().privateKey;
+  if (!privateKey) throw new Error(`no private key at index ${addressIndex}`);
+  return { address: account.address, privateKey: bytesToHex(privateKey) };
+}

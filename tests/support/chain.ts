@@ -1,0 +1,34 @@
+import { join } from "node:path";
+import { sandboxAccounts } from "../../src/sandbox/accounts.ts";
+import {
+  startPreparedChain as start,
+  type PreparedChain,
+} from "../../src/sandbox/preparedChain.ts";
+import { createProcessGroup, type ProcessGroup } from "../../src/sandbox/processes.ts";
+
+export type { PreparedChain } from "../../src/sandbox/preparedChain.ts";
+
+/** Prepared states, shared with `bun run sandbox`. */
+export const STATE_DIR = join(import.meta.dir, "../../.sandbox/state");
+
+let processes: ProcessGroup | undefined;
+
+/** Children of this test process; they end when it does, however it ends. */
+export function testProcesses(): ProcessGroup {
+  return (processes ??= createProcessGroup());
+}
+
+/** Funded accounts of every prepared chain: deployer, operator, fee recipient and users. */
+export const accounts = sandboxAccounts();
+
+/**
+ * A private chain with tokens, venues, pools and the executor deployed, for tests that trade.
+ * Starts in well under a second once its state is on disk. Stop it in `afterAll`.
+ * @param options - blockTimeSeconds: mine at this pace too; left out: one block per transaction
+ */
+export function startPreparedChain(
+  chainId = 5042,
+  options: { readonly blockTimeSeconds?: number } = {},
+): Promise<PreparedChain> {
+  return start(testProcesses(), { chainId, stateDir: STATE_DIR, ...options });
+}
