@@ -3,6 +3,7 @@ import { type Access, accessRoutes, errorHandler, gate } from "./access/index.ts
 import { balanceRoutes, type BalanceService } from "./balance/index.ts";
 import { bridgeRoutes, type BridgeService } from "./bridge/index.ts";
 import type { Config } from "./config/index.ts";
+import { type ConsoleDependencies, consoleRoutes } from "./console/index.ts";
 import { docsRoutes, systemRoutes } from "./docs/index.ts";
 import { pricesRoutes, type PricesService } from "./prices/index.ts";
 import { rpcRoutes, type RpcService } from "./rpc/index.ts";
@@ -20,6 +21,7 @@ export interface AppDependencies {
   readonly bridge: BridgeService;
   readonly prices: PricesService;
   readonly balance: BalanceService;
+  readonly console: ConsoleDependencies;
   /** False while the process drains. */
   readonly ready: () => boolean;
 }
@@ -32,13 +34,16 @@ export function createApp(deps: AppDependencies) {
     .use(rpcRoutes(deps.rpc, limits))
     .use(bridgeRoutes(deps.bridge, limits))
     .use(pricesRoutes(deps.prices))
-    .use(balanceRoutes(deps.balance, limits))
+    .use(
+      balanceRoutes(deps.balance, { ...limits, exampleRpcUrl: deps.config.balance.exampleRpcUrl }),
+    )
     .use(accessRoutes(deps.access));
 
   return new Elysia({ serve: { reusePort: false, maxRequestBodySize: 1024 ** 3 } })
     .onError(errorHandler(deps.log))
-    .use(gate(deps.access, deps.config))
+    .use(gate(deps.access, deps.config, deps.metrics.request))
     .use(api)
+    .use(consoleRoutes(deps.console))
     .use(docsRoutes(api))
     .use(
       systemRoutes({

@@ -8,12 +8,18 @@ const layers = [
   ["chains", "db", "telemetry"],
   ["access", "upstream", "market", "contracts"],
   ["swap", "bridge", "rpc", "prices", "balance", "console", "docs"],
-  ["app.ts"],
+  ["app.ts", "compose.ts"],
   ["main.ts", "cli.ts", "sandbox"],
 ];
 const features = new Set(layers[3]);
 /** Of a layer, which folders may see each other: what lower layers share, never two features. */
-const siblings = new Set(["config→lib", "db→telemetry", "upstream→market", "access→upstream"]);
+const siblings = new Set([
+  "config→lib",
+  "db→telemetry",
+  "upstream→market",
+  "access→upstream",
+  "compose.ts→app.ts",
+]);
 const elysiaFiles = /(^|\/)routes\.ts$|^app\.ts$|^access\/(gate|errorHandler)\.ts$/;
 const environmentFiles = /^(config|sandbox)\//;
 

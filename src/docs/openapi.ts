@@ -1,5 +1,6 @@
 /** A JSON value, as found in an OpenAPI document. */
-type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
+type Json = string | number | boolean | null | Json[] | JsonObject;
+type JsonObject = { [key: string]: Json };
 
 /** The document's own members; operations come from the routes. */
 export const documentInfo = {
@@ -19,7 +20,7 @@ export const documentInfo = {
     { name: "RPC", description: "JSON-RPC 2.0 over health-scored upstream nodes." },
     { name: "Bridge", description: "USDC transfers over Circle's CCTP V2." },
     { name: "Market data", description: "Spot prices and wallet balances." },
-    { name: "Account", description: "A key's own usage." },
+    { name: "Usage", description: "What a key used." },
   ],
   components: {
     securitySchemes: {
@@ -41,23 +42,39 @@ export const documentInfo = {
 export function cleanDocument(document: Json): Json {
   if (Array.isArray(document)) return document.map(cleanDocument);
   if (typeof document !== "object" || document === null) return document;
-  const cleaned: { [key: string]: Json } = {};
+  const cleaned: JsonObject = {};
   for (const [key, value] of Object.entries(document)) {
     if (key === "$id" || key === "patternProperties") continue;
     if (key === "example" || key === "examples") cleaned[key] = value;
     else if (key === "const") cleaned["enum"] = [value];
     else cleaned[key] = cleanDocument(value);
   }
-  return mergeLiterals(cleaned);
+  return mergeLiterals(mergeNull(cleaned));
+}
+
+/** A union with null is nullable; 3.0 has no null type. */
+function mergeNull(schema: JsonObject): JsonObject {
+  const members = schema["anyOf"];
+  if (!Array.isArray(members)) return schema;
+  const others = members.filter((member) => !isObject(member) || member["type"] !== "null");
+  if (others.length === members.length) return schema;
+  const { anyOf: _, ...rest } = schema;
+  const [only] = others;
+  if (others.length === 1 && isObject(only)) return { ...only, ...rest, nullable: true };
+  return { ...rest, anyOf: others, nullable: true };
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** A union of literals is one enum. */
-function mergeLiterals(schema: { [key: string]: Json }): Json {
+function mergeLiterals(schema: JsonObject): Json {
   const members = schema["anyOf"];
   if (!Array.isArray(members)) return schema;
   const values: Json[] = [];
   for (const member of members) {
-    if (typeof member !== "object" || member === null || Array.isArray(member)) return schema;
+    if (!isObject(member)) return schema;
     const literal = member["enum"];
     if (!Array.isArray(literal) || literal.length !== 1 || member["type"] !== "string")
       return schema;

@@ -1,0 +1,1 @@
+export { type ConsoleDependencies, consoleRoutes } from "./routes.ts";

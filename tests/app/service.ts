@@ -1,0 +1,39 @@
+import type { KeyEnvironment, NewKey } from "../../src/access/index.ts";
+import { composeService } from "../../src/compose.ts";
+import { loadConfig } from "../../src/config/index.ts";
+import { serviceConfig, type ServedChain } from "../../src/sandbox/configFile.ts";
+import type { Feed } from "../../src/sandbox/feeds.ts";
+import { silentLogger } from "../../src/telemetry/index.ts";
+
+/** The whole service in this process, on a real socket and a database of its own. */
+export async function startLocalService(
+  chains: readonly ServedChain[],
+  feeds: readonly Feed[] = [],
+) {
+  const config = loadConfig(
+    { DATABASE_URL: ":memory:", CAUSEWAY_CONFIG: "test.json", ADMIN_TOKEN: "test-admin-token" },
+    () => JSON.stringify(serviceConfig(chains, feeds)),
+  );
+  const service = await composeService(config, silentLogger, () => true);
+  service.app.listen({ hostname: "127.0.0.1", port: 0 });
+  const origin = `http://127.0.0.1:${service.app.server?.port}`;
+  return {
+    ...service,
+    origin,
+    base: `${origin}/api/public`,
+    /** Makes a key with the given grants and gives its id and secret. */
+    async key(grants: Partial<NewKey> & { environment?: KeyEnvironment } = {}) {
+      const { key, secret } = await service.access.keys.create(
+        { environment: "test", scopes: ["read", "swaps", "bridges", "quotes"], ...grants },
+        "test",
+      );
+      return { id: key.id, secret };
+    },
+    async stop() {
+      await service.app.stop(true);
+      service.close();
+    },
+  };
+}
+
+export type LocalService = Awaited<ReturnType<typeof startLocalService>>;
