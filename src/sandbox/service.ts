@@ -37,11 +37,7 @@ export async function startService(group: ProcessGroup, options: ServiceOptions)
       ADMIN_TOKEN: options.adminToken,
       CAUSEWAY_CONFIG: options.configFile,
       BUN_CONFIG_MAX_HTTP_REQUESTS: "16384",
-      // What the surrounding shell says about a real service is not for this one.
-      TLS_CERT: "",
-      TLS_KEY: "",
-      TRUSTED_PROXIES: "",
-      REDIS_URL: "",
+      ...withoutSurroundings(),
     },
   });
   const baseUrl = `http://127.0.0.1:${options.port}`;
@@ -52,6 +48,13 @@ export async function startService(group: ProcessGroup, options: ServiceOptions)
   }
   const state = child.running() ? "is not ready" : "ended";
   throw new Error(`the service ${state}; its log ends with:\n${logTail(options.dir)}`);
+}
+
+/** What the surrounding shell says about a real service, set to nothing. */
+function withoutSurroundings(): Record<string, string> {
+  const names = ["TLS_CERT", "TLS_KEY", "TRUSTED_PROXIES", "REDIS_URL", "OPERATOR_KEY_FILE"];
+  const upstreams = Object.keys(process.env).filter((name) => name.startsWith("UPSTREAMS_"));
+  return Object.fromEntries([...names, ...upstreams].map((name) => [name, ""]));
 }
 
 function logTail(dir: string): string {

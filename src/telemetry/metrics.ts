@@ -55,14 +55,15 @@ export function liveGauge(
   gauge: { name: string; help: string; labelNames: readonly string[] },
   collect: () => Iterable<GaugeRow>,
 ): void {
-  new Gauge({
+  const metric = new Gauge({
     name: gauge.name,
     help: gauge.help,
     labelNames: gauge.labelNames,
-    registers: [registry],
+    registers: [],
     collect() {
       this.reset();
       for (const row of collect()) this.set(row.labels, row.value);
     },
   });
+  registry.registerMetric(metric);
 }

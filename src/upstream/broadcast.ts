@@ -67,6 +67,7 @@ export async function broadcast(
 
 class BroadcastRun {
   attempts = 0;
+  /** The transaction's id, where it follows from its bytes. */
   readonly #hash: string | undefined;
   readonly #tried = new Set<Upstream>();
 
@@ -75,6 +76,8 @@ class BroadcastRun {
     private readonly call: RpcCall,
     private readonly untilMs: number,
   ) {
+    // The synchronous variant answers with a receipt, which a hash cannot stand for.
+    if (call.method !== "eth_sendRawTransaction") return;
     const [raw] = parseParams(call.params);
     this.#hash = protocolOf(pool.options.chain.kind).transactionHash(raw);
   }

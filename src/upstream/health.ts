@@ -87,7 +87,7 @@ export function recordAnswer(health: Health, kind: MethodClass, latencyMs: numbe
 
 /**
  * Records a request that was given up because another upstream was faster: it would have taken
- * longer than `elapsedMs`, so the estimate can only rise.
+ * longer than `elapsedMs`. Twice that is a guess, which the next answer replaces.
  */
 export function recordOvertaken(
   health: Health,
@@ -96,9 +96,8 @@ export function recordOvertaken(
   nowMs: number,
 ) {
   const estimate = health.classes[kind];
-  const atLeastMs = elapsedMs * 2;
-  if (atLeastMs <= estimate.latencyMs) return;
-  estimate.latencyMs = atLeastMs;
+  if (elapsedMs <= estimate.latencyMs) return;
+  estimate.latencyMs = elapsedMs * 2;
   estimate.isGuess = true;
   estimate.updatedAtMs = nowMs;
 }

@@ -74,8 +74,8 @@ function deploymentVersion(): string {
     join(contractsDir, file),
   );
   const node = Bun.resolveSync("@foundry-rs/anvil/package.json", here);
-  const accounts = join(here, "../accounts.ts");
-  for (const file of [...sources, ...artifacts, ...contracts, node, accounts].sort()) {
+  const shared = ["../accounts.ts", "../anvil.ts"].map((file) => join(here, file));
+  for (const file of [...sources, ...artifacts, ...contracts, ...shared, node].sort()) {
     hasher.update(readFileSync(file));
   }
   return hasher.digest("hex").slice(0, 16);

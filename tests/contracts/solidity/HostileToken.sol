@@ -41,6 +41,12 @@ contract HostileToken {
         blocked = account;
     }
 
+    /// @notice Behaves again.
+    function reset() external {
+        (returnsFalse, taxBps, surcharge, blocked) = (false, 0, 0, address(0));
+        hookTarget = address(0);
+    }
+
     function arm(address target, address account, bytes calldata data) external {
         (hookTarget, hookFor, hookData, hookRan, hookError) = (target, account, data, false, 0);
     }

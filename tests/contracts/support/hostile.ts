@@ -24,6 +24,7 @@ export const hostileAbi = parseAbi([
   "function setSurcharge(uint256 amount)",
   "function setBlocked(address account)",
   "function arm(address target, address account, bytes data)",
+  "function reset()",
   "function hookRan() view returns (bool)",
   "function hookError() view returns (bytes4)",
   "function create(address first, address second, uint24 fee)",
@@ -40,6 +41,7 @@ type HostileCall =
   | "setTax"
   | "setSurcharge"
   | "setBlocked"
+  | "reset"
   | "arm"
   | "create"
   | "setMode"

@@ -44,7 +44,7 @@ export const erc20 = parseAbi([
   "event Transfer(address indexed from, address indexed to, uint256 value)",
 ]);
 
-const GAS_LIMIT = 20_000_000;
+const GAS_LIMIT = numberToHex(20_000_000);
 
 export interface Hop {
   venue: number;
@@ -111,7 +111,7 @@ const v3Pools: V3Pool[] = [
 export async function startWorld(): Promise<World> {
   const group = createProcessGroup();
   const anvil = await startAnvil(group, { chainId: CHAIN_ID });
-  const { rpc } = anvil;
+  const rpc = impatient(anvil.rpc);
   const accounts = sandboxAccounts();
   const provider = accounts.deployer.address;
   const feeRecipient = accounts.feeRecipient.address;
@@ -127,10 +127,9 @@ export async function startWorld(): Promise<World> {
   ];
   const executor = executorDeployment({ table, feeRecipient });
   list.send("executor", executor.factory, executor.calldata);
-  await list.submit(impatient(rpc));
+  await list.submit(rpc);
 
   const client = createPublicClient({ transport: http(anvil.url), cacheTime: 0 });
-  let sent = 0;
   const world: World = {
     client,
     rpc: rpc.call,
@@ -144,10 +143,7 @@ export async function startWorld(): Promise<World> {
     venues,
     executor: executor.address,
     async send(from, to, data, value = 0n, mayFail = false) {
-      // No two transactions are alike: after `evm_revert` the node may still be about to drop the
-      // hash of one it mined before, and would drop its twin.
-      const gas = numberToHex(GAS_LIMIT + sent++);
-      const request = { from, ...(to && { to }), data, value: numberToHex(value), gas };
+      const request = { from, ...(to && { to }), data, value: numberToHex(value), gas: GAS_LIMIT };
       const hash = await rpc.call("eth_sendTransaction", [request]);
       const receipt = await minedReceipt(rpc, hash);
       if (receipt.status !== "0x1" && !mayFail) throw new Error(`transaction to ${to} failed`);
@@ -193,7 +189,7 @@ async function minedReceipt(rpc: NodeRpc, hash: unknown): Promise<Receipt> {
     if (receipt !== null) return receipt as Receipt;
     await Bun.sleep(1);
   }
-  throw new Error(`${hash} was not mined`);
+  throw new Error(`transaction ${hash} was not mined`);
 }
 
 function addresses(tokens: SandboxTokens): World["tokens"] {
