@@ -5,6 +5,7 @@ import { type ContractArtifact, compileContracts, type SourceFiles } from "./com
 /** Folders with Solidity sources; artifacts go into `artifacts/` and ABIs into `abi/` of each. */
 export const contractFolders = [
   import.meta.dirname,
+  join(import.meta.dirname, "..", "market", "lens"),
   join(import.meta.dirname, "..", "sandbox", "contracts"),
 ] as const;
 

@@ -30,9 +30,10 @@ const OPTIONS = {
   table: { type: "string" },
   "fee-recipient": { type: "string" },
   salt: { type: "string" },
+  help: { type: "boolean", short: "h" },
 } as const;
 
-type Options = { readonly [Name in keyof typeof OPTIONS]?: string | undefined };
+type Options = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>["values"];
 
 /**
  * The operator's `executor` command.
@@ -46,6 +47,7 @@ export async function executorCommand(
 ): Promise<void> {
   const { positionals, values } = parseArgs({ args, options: OPTIONS, allowPositionals: true });
   const [command, ...rest] = positionals;
+  if (values.help) return print(USAGE);
   if (rest.length > 0) throw new Error(USAGE);
   switch (command) {
     case "build": {
@@ -96,7 +98,7 @@ function readFeeRecipient(options: Options): Address {
   return getAddress(options["fee-recipient"] ?? zeroAddress);
 }
 
-function required(options: Options, name: keyof typeof OPTIONS): string {
+function required(options: Options, name: Exclude<keyof typeof OPTIONS, "help">): string {
   const value = options[name];
   if (!value) throw new Error(`--${name} is missing\n\n${USAGE}`);
   return value;

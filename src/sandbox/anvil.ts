@@ -23,6 +23,7 @@ export interface AnvilOptions {
 
 const START_ATTEMPTS = 5;
 const READY_TIMEOUT_MS = 15_000;
+const PROBE_TIMEOUT_MS = 1_000;
 /** Blocks whose state stays readable; each costs about 2 MB. */
 const STATE_BLOCKS = 64;
 /** Blocks whose transactions, receipts and logs stay readable. */
@@ -41,7 +42,7 @@ export async function startAnvil(group: ProcessGroup, options: AnvilOptions): Pr
     });
     const url = `http://127.0.0.1:${port}`;
     const rpc = nodeRpc(url);
-    if (await waitUntilReady(rpc, child, options.chainId)) {
+    if (await waitUntilReady(url, child, options.chainId)) {
       // A loaded state's newest block is old; a fresh one makes `latest` carry the present time.
       if (options.stateFile) await rpc.call("evm_mine");
       return { chainId: options.chainId, url, pid: child.pid, rpc, stop: () => child.stop() };
@@ -63,7 +64,9 @@ function anvilArguments(options: AnvilOptions, port: number): string[] {
   return args;
 }
 
-async function waitUntilReady(rpc: NodeRpc, child: Child, chainId: number): Promise<boolean> {
+async function waitUntilReady(url: string, child: Child, chainId: number): Promise<boolean> {
+  // Short, because whoever else may hold the port need not answer.
+  const rpc = nodeRpc(url, PROBE_TIMEOUT_MS);
   const deadline = performance.now() + READY_TIMEOUT_MS;
   while (child.running() && performance.now() < deadline) {
     try {

@@ -252,10 +252,14 @@ describe("hostile tokens", () => {
     expect(await failure(world, args)).toBe("LeftoverBalance");
   });
 
-  test("nor on its way through the executor between two pools", async () => {
+  test.each([
+    ["the last", []],
+    ["another", ["WETH" as const]],
+  ])("nor on its way through the executor to %s pool", async (_, onward) => {
     const { USDC, EURC } = world.tokens;
     await tell(world, token, "mint", world.executor, unit);
-    const args = order(USDC, usdc(100), [v2Hop(token), v3Hop(EURC, POOL_FEE)]);
+    const rest = onward.map((symbol) => v2Hop(world.tokens[symbol]));
+    const args = order(USDC, usdc(100), [v2Hop(token), v3Hop(EURC, POOL_FEE), ...rest]);
     expect(await failure(world, args)).toBe("nothing");
     const surcharge = { functionName: "setSurcharge", args: [1n] } as const;
     const data = encodeFunctionData({ abi: hostileAbi, ...surcharge });

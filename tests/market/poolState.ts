@@ -1,5 +1,6 @@
 import { type Address, createPublicClient, http, parseAbi } from "viem";
 import type { V3Pool } from "../../src/market/index.ts";
+import { sqrtPriceAtTick } from "../../src/market/tickMath.ts";
 
 const poolAbi = parseAbi([
   "function slot0() view returns (uint160 sqrtPriceX96, int24 tick, uint16, uint16, uint16, uint8, bool)",
@@ -51,6 +52,10 @@ export async function readV3Pool(
     ...options,
     contracts: indexes.map((index) => ({ ...pool, functionName: "ticks", args: [index] }) as const),
   });
-  const ticks = indexes.map((index, position) => ({ index, liquidityNet: states[position]![1] }));
+  const ticks = indexes.map((index, position) => ({
+    index,
+    liquidityNet: states[position]![1],
+    sqrtPriceX96: sqrtPriceAtTick(index),
+  }));
   return { sqrtPriceX96, tick, liquidity, feePips, tickSpacing, ticks };
 }

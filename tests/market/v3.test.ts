@@ -17,7 +17,11 @@ function poolOf(
     if (position.lower <= tick && tick < position.upper) liquidity += position.liquidity;
   }
   const ticks = [...net]
-    .map(([index, liquidityNet]) => ({ index, liquidityNet }))
+    .map(([index, liquidityNet]) => ({
+      index,
+      liquidityNet,
+      sqrtPriceX96: sqrtPriceAtTick(index),
+    }))
     .sort((a, b) => a.index - b.index);
   return { sqrtPriceX96: sqrtPriceAtTick(tick), tick, liquidity, feePips, tickSpacing, ticks };
 }
