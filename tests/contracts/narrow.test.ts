@@ -4,10 +4,12 @@ import {
   encodeFunctionData,
   type Hex,
   hexToBytes,
+  keccak256,
   numberToHex,
   padHex,
   size,
   slice,
+  stringToHex,
 } from "viem";
 import artifact from "../../src/contracts/artifacts/SwapExecutor.json" with { type: "json" };
 import { swapExecutorAbi } from "../../src/contracts/index.ts";
@@ -19,6 +21,7 @@ import {
   NATIVE,
   NEVER,
   type Order,
+  type Receipt,
   startWorld,
   swapData,
   V2,
@@ -66,6 +69,16 @@ function opcodes(code: Hex): number[] {
   return found;
 }
 
+const RANDOM_CALLS = 20_000;
+const CALLS_AT_ONCE = 250;
+
+const eventHash = (signature: string) => keccak256(stringToHex(signature));
+const TRANSFER = eventHash("Transfer(address,address,uint256)");
+const APPROVAL = eventHash("Approval(address,address,uint256)");
+const DEPOSIT = eventHash("Deposit(address,uint256)");
+const WITHDRAWAL = eventHash("Withdrawal(address,uint256)");
+const topicOf = (address: Hex) => padHex(address, { size: 32 }).toLowerCase() as Hex;
+
 describe("random calls", () => {
   let world: World;
   beforeAll(async () => {
@@ -84,18 +97,44 @@ describe("random calls", () => {
     const random = seededRandom(20_261_120);
     const before = await balances(world, world.bystander, world.executor);
     const outcomes = { success: 0, revert: 0 };
-    for (let i = 0; i < 400; i++) {
-      const candidate = randomOrder(random);
-      const data = random() < 0.7 ? swapData(candidate) : mutate(random, swapData(candidate));
-      const value = candidate.tokenIn === NATIVE ? candidate.amountIn % 10n ** 20n : 0n;
-      const receipt = await world.send(world.user, world.executor, data, value, true);
-      outcomes[receipt.status === "0x1" ? "success" : "revert"]++;
+    for (let sent = 0; sent < RANDOM_CALLS; sent += CALLS_AT_ONCE) {
+      const calls = Array.from({ length: CALLS_AT_ONCE }, () => {
+        const candidate = randomOrder(random);
+        const data = random() < 0.7 ? swapData(candidate) : mutate(random, swapData(candidate));
+        const value = candidate.tokenIn === NATIVE ? candidate.amountIn % 10n ** 20n : 0n;
+        return { data, value };
+      });
+      for (const receipt of await world.sendAll(world.user, world.executor, calls)) {
+        outcomes[receipt.status === "0x1" ? "success" : "revert"]++;
+        expect(movements(receipt)).toEqual([]);
+      }
+      expect(await balances(world, world.bystander, world.executor)).toEqual(before);
     }
-    expect(await balances(world, world.bystander, world.executor)).toEqual(before);
     // Neither kind may be rare, or the run would say nothing.
-    expect(outcomes.success).toBeGreaterThan(100);
-    expect(outcomes.revert).toBeGreaterThan(100);
-  }, 30_000);
+    expect(outcomes.success).toBeGreaterThan(RANDOM_CALLS / 4);
+    expect(outcomes.revert).toBeGreaterThan(RANDOM_CALLS / 4);
+  }, 180_000);
+
+  /** What one transaction took from the bystander, or left in or allowed by the executor. */
+  function movements({ logs }: Receipt): string[] {
+    const found: string[] = [];
+    const held = new Map<Hex, bigint>();
+    const [bystander, executor] = [topicOf(world.bystander), topicOf(world.executor)];
+    for (const { address, topics, data } of logs) {
+      const [event, first, second] = topics;
+      if (event === APPROVAL && first === executor) found.push("the executor approved somebody");
+      if (event === TRANSFER && first === bystander) found.push("the bystander paid");
+      const sign =
+        (event === TRANSFER && second === executor) || (event === DEPOSIT && first === executor)
+          ? 1n
+          : (event === TRANSFER || event === WITHDRAWAL) && first === executor
+            ? -1n
+            : 0n;
+      if (sign !== 0n) held.set(address, (held.get(address) ?? 0n) + sign * BigInt(data));
+    }
+    for (const [token, amount] of held) if (amount !== 0n) found.push(`${amount} left of ${token}`);
+    return found;
+  }
 
   /** An order along pools that exist, in which half the time one part is replaced by an odd one. */
   function randomOrder(random: () => number): Order {

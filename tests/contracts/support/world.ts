@@ -89,6 +89,12 @@ export interface World {
     value?: bigint,
     mayFail?: boolean,
   ): Promise<Receipt>;
+  /** Sends many at once, one block each; receipts in the same order, whatever their status. */
+  sendAll(
+    from: Hex,
+    to: Hex,
+    calls: readonly { data: Hex; value: bigint }[],
+  ): Promise<readonly Receipt[]>;
   deploy(artifact: Artifact, args?: readonly unknown[]): Promise<Hex>;
   balance(token: Hex, account: Hex): Promise<bigint>;
   stop(): Promise<void>;
@@ -148,6 +154,19 @@ export async function startWorld(): Promise<World> {
       const receipt = await minedReceipt(rpc, hash);
       if (receipt.status !== "0x1" && !mayFail) throw new Error(`transaction to ${to} failed`);
       return receipt;
+    },
+    async sendAll(from, to, calls) {
+      const first = Number(await rpc.call("eth_getTransactionCount", [from, "latest"]));
+      const transactions = calls.map(({ data, value }, index) => {
+        const nonce = numberToHex(first + index);
+        const request = { from, to, data, value: numberToHex(value), gas: GAS_LIMIT, nonce };
+        return { method: "eth_sendTransaction", params: [request] };
+      });
+      const hashes = await rpc.batch(transactions);
+      await minedReceipt(rpc, hashes.at(-1));
+      return (await rpc.batch(
+        hashes.map((hash) => ({ method: "eth_getTransactionReceipt", params: [hash] })),
+      )) as Receipt[];
     },
     async deploy({ abi, bytecode }, args = []) {
       const data = encodeDeployData({ abi, bytecode, args: [...args] });
