@@ -16,6 +16,15 @@ const CLOSE_BRACKET = 0x5d;
 /** Containers nested deeper than this are refused; the scanner's stack is bounded by it. */
 const MAX_DEPTH = 8_192;
 
+/** So many plain bytes of a string in a row are looked at one by one; the rest with a search. */
+const LONG_RUN_BYTES = 128;
+const FIRST_PIECE_BYTES = 1_024;
+/**
+ * Quote, backslash and control characters. A class of a few characters is searched many bytes at a
+ * time; the same said as "none of the others" is not.
+ */
+const notPlain = new RegExp(`["\\\\\\0-${String.fromCharCode(0x1f)}]`);
+
 /** Returned by the scanning functions when the bytes are not JSON. */
 const INVALID = -1;
 
@@ -212,7 +221,14 @@ function skipWord(bytes: Uint8Array, start: number, word: string): number {
 function skipString(bytes: Uint8Array, start: number): number {
   const length = bytes.length;
   let at = start + 1;
+  /** Where the run of plain bytes has become long enough to be searched in one go. */
+  let longAt = at + LONG_RUN_BYTES;
   while (at < length) {
+    if (at === longAt) {
+      at = skipPlain(bytes, at);
+      longAt = at + LONG_RUN_BYTES;
+      continue;
+    }
     const byte = bytes[at] ?? 0;
     if (byte === QUOTE) return at + 1;
     if (byte < 0x20) return INVALID;
@@ -222,8 +238,24 @@ function skipString(bytes: Uint8Array, start: number): number {
     }
     at = skipEscape(bytes, at + 1);
     if (at === INVALID) return INVALID;
+    longAt = at + LONG_RUN_BYTES;
   }
   return INVALID;
+}
+
+/** First byte at or behind `start` that ends a string, begins an escape or may not stand in one. */
+function skipPlain(bytes: Uint8Array, start: number): number {
+  let at = start;
+  // Pieces grow, so that a string that is plain after all is done in few of them, and one that is
+  // not costs no more than a short piece beyond its end.
+  for (let size = FIRST_PIECE_BYTES; at < bytes.length; size *= 2) {
+    const end = Math.min(at + size, bytes.length);
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset + at, end - at).toString("latin1");
+    const special = text.search(notPlain);
+    if (special !== -1) return at + special;
+    at = end;
+  }
+  return at;
 }
 
 /** End of the escape whose letter stands at `at`. */

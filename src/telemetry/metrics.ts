@@ -32,12 +32,20 @@ export function createMetrics(): Metrics {
     buckets: LATENCY_BUCKETS_SECONDS,
     registers: [registry],
   });
+  // Looking a label set up costs more than counting; both sets are small and fixed.
+  const counted = new Map<string, ReturnType<typeof requests.labels>>();
+  const timed = new Map<string, ReturnType<typeof duration.labels>>();
   return {
     registry,
     contentType: registry.contentType,
     request(operation, status, seconds) {
-      requests.inc({ operation, status: String(status) });
-      duration.observe({ operation }, seconds);
+      const key = `${operation} ${status}`;
+      const counter = counted.get(key) ?? requests.labels(operation, String(status));
+      if (!counted.has(key)) counted.set(key, counter);
+      counter.inc();
+      const timer = timed.get(operation) ?? duration.labels(operation);
+      if (!timed.has(operation)) timed.set(operation, timer);
+      timer.observe(seconds);
     },
     render: () => registry.metrics(),
   };

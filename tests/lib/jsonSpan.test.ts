@@ -109,6 +109,22 @@ describe("scanDocument", () => {
     expect(isJson(text)).toBe(valid);
   });
 
+  test("agrees with JSON.parse on strings far longer than they are looked at in one go", () => {
+    const specials = ['"', "\\", "\\n", "\\u00e9", "\u0001", "é", "\u007f", ""];
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.integer({ min: 0, max: 3_000 }), fc.constantFrom(...specials)), {
+          maxLength: 4,
+        }),
+        (runs) => {
+          const text = `"${runs.map(([length, special]) => "x".repeat(length) + special).join("")}"`;
+          expect(scanDocument(encode(text)) !== undefined).toBe(isJson(text));
+        },
+      ),
+      { numRuns: 2_000, seed: 3 },
+    );
+  });
+
   test("skips a byte order mark and white space", () => {
     const bytes = encode('\uFEFF \r\n{"a":1}\n');
     const span = scanDocument(bytes);

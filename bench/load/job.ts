@@ -1,0 +1,30 @@
+import type { Target } from "./request.ts";
+
+/** What a load generator is to do. */
+export interface LoadJob {
+  readonly target: Target;
+  readonly seconds: number;
+  /** Keep-alive connections. */
+  readonly clients: number;
+  /**
+   * Requests per second, sent on time whether earlier ones were answered or not; undefined: every
+   * client sends its next request when the last one is answered.
+   */
+  readonly rate: number | undefined;
+}
+
+/** What a load generator saw. Latencies in ms. */
+export interface LoadReport {
+  /** Answers of any kind. */
+  readonly answers: number;
+  /** Right answers. */
+  readonly requestsPerSecond: number;
+  /** Answers that were wrong, broken or missing. */
+  readonly failures: number;
+  readonly megabytesPerSecond: number;
+  readonly p50Ms: number;
+  readonly p90Ms: number;
+  readonly p99Ms: number;
+  readonly p999Ms: number;
+  readonly maxMs: number;
+}

@@ -1,0 +1,139 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createAccess, UNLIMITED_WINDOW } from "../../src/access/index.ts";
+import { openDatabase } from "../../src/db/index.ts";
+import { type V3Pool, v2AmountOut, v3SwapExactIn } from "../../src/market/index.ts";
+import { sqrtPriceAtTick } from "../../src/market/tickMath.ts";
+import { withId } from "../../src/rpc/answer.ts";
+import { readRequestBody } from "../../src/rpc/request.ts";
+import { classifyAnswer } from "../../src/upstream/classify.ts";
+import type { RpcReply } from "../../src/upstream/types.ts";
+import { results } from "../servers/answers.ts";
+
+/** A hot function, alone. */
+export interface Subject {
+  readonly name: string;
+  /** Calls it `times` times. */
+  run(times: number): void | Promise<void>;
+}
+
+/** Charges made in one turn of the event loop, as under load. */
+const CHARGES_PER_TURN = 64;
+const encoder = new TextEncoder();
+const ADDRESS = "0x28c6c06298d514db089934071355e5743bf21d60";
+
+/** Every subject. @returns them, and how to clean up after them */
+export async function createSubjects(): Promise<{ subjects: Subject[]; close: () => void }> {
+  const dir = mkdtempSync(join(tmpdir(), "causeway-micro-"));
+  const database = openDatabase(`file:${join(dir, "micro.db")}`);
+  const settings = { windowMs: 60_000, defaultWindowLimit: 600, maxBatchItems: 100 };
+  const access = await createAccess(database, settings);
+  const { key, secret } = await access.keys.create(
+    { environment: "test", scopes: ["read"], windowLimit: UNLIMITED_WINDOW },
+    "bench",
+  );
+  const charge = { keyId: key.id, operation: "rpc", chainId: 5042, requests: 1, cu: 1 } as const;
+  const subjects: Subject[] = [
+    {
+      name: "key check, a key seen before",
+      async run(times) {
+        for (let left = times; left > 0; left--) await access.keys.verify(secret);
+      },
+    },
+    {
+      name: "rate window, one request",
+      async run(times) {
+        for (let left = times; left > 0; left--) await access.window.take(key.id, 1, 1e9);
+      },
+    },
+    {
+      name: `charge, ${CHARGES_PER_TURN} in one commit, each`,
+      async run(times) {
+        for (let left = times; left > 0; left -= CHARGES_PER_TURN) {
+          await Promise.all(
+            Array.from({ length: CHARGES_PER_TURN }, () => access.meter.charge(charge)),
+          );
+        }
+      },
+    },
+    ...proxySubjects(),
+    ...marketSubjects(),
+  ];
+  const close = () => {
+    database.close();
+    rmSync(dir, { recursive: true });
+  };
+  return { subjects, close };
+}
+
+function proxySubjects(): Subject[] {
+  const call = `{"jsonrpc":"2.0","id":1000000001,"method":"eth_getBalance","params":["${ADDRESS}","latest"]}`;
+  const answerOf = (method: string) => {
+    const text = `{"jsonrpc":"2.0","id":77,"result":${results.get(method)}}`;
+    return { status: 200, retryAfter: null, bytes: encoder.encode(text) };
+  };
+  const small = answerOf("eth_getBalance");
+  const block = answerOf("eth_getBlockByNumber");
+  const request = encoder.encode(call);
+  const reply: RpcReply = {
+    bytes: small.bytes,
+    id: { start: 22, end: 24 },
+    isError: false,
+    upstream: "node",
+    attempts: 1,
+    source: "upstream",
+    hedged: false,
+    retried: false,
+  };
+  const blockReply = { ...reply, bytes: block.bytes };
+  return [
+    repeat("read a JSON-RPC request", () => readRequestBody(request, 100)),
+    repeat("classify an answer of 60 bytes", () => classifyAnswer(small, 77, 0)),
+    repeat("classify a block of 9 kB", () => classifyAnswer(block, 77, 0)),
+    repeat("put the caller's id into 60 bytes", () => withId(reply, "1000000001")),
+    repeat("put the caller's id into 9 kB", () => withId(blockReply, "1000000001")),
+  ];
+}
+
+function marketSubjects(): Subject[] {
+  const kept = { numerator: 997n, denominator: 1_000n };
+  const pair = { reserveIn: 5_000_000_000_000n, reserveOut: 4_300_000_000_000n, kept };
+  const pool = ladder();
+  return [
+    repeat("v2 swap", () => v2AmountOut(pair, 1_000_000_000n)),
+    repeat("v3 swap within one range", () => v3SwapExactIn(pool, true, 10n ** 15n)),
+    repeat("v3 swap over eight ticks", () => v3SwapExactIn(pool, true, 28n * 10n ** 18n)),
+  ];
+}
+
+/** A v3 pool whose liquidity changes at every 60th tick around the price. */
+function ladder(): V3Pool {
+  const ticks = Array.from({ length: 41 }, (_, index) => (index - 20) * 60).map((index) => ({
+    index,
+    liquidityNet: index <= 0 ? 10n ** 19n : -(10n ** 19n),
+    sqrtPriceX96: sqrtPriceAtTick(index),
+  }));
+  const below = ticks.filter(({ index }) => index <= 30);
+  const liquidity = below.reduce((sum, { liquidityNet }) => sum + liquidityNet, 0n);
+  return {
+    sqrtPriceX96: sqrtPriceAtTick(30),
+    tick: 30,
+    liquidity,
+    feePips: 3_000,
+    tickSpacing: 60,
+    ticks,
+  };
+}
+
+/** What a function returns is kept, so that the compiler cannot leave the call out. */
+export let sink: unknown;
+
+function repeat(name: string, call: () => unknown): Subject {
+  return {
+    name,
+    run(times) {
+      for (let left = times; left > 0; left--) sink = call();
+    },
+  };
+}

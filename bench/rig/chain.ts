@@ -1,0 +1,18 @@
+import { join } from "node:path";
+import type { ConfigFile } from "../../src/config/index.ts";
+import { serviceConfig } from "../../src/sandbox/configFile.ts";
+import { type PreparedChain, startPreparedChain } from "../../src/sandbox/preparedChain.ts";
+import { moveTo } from "./machine.ts";
+import type { Rig } from "./rig.ts";
+
+const STATE_DIR = join(import.meta.dir, "../../.sandbox/state");
+
+/** The sandbox's local chain 5042 with real DEX contracts, on the load's cores. */
+export async function startChain(
+  rig: Rig,
+): Promise<{ readonly chain: PreparedChain; readonly config: ConfigFile }> {
+  const chain = await startPreparedChain(rig.group, { chainId: 5042, stateDir: STATE_DIR });
+  moveTo("load", chain.pid);
+  const node = { url: chain.url, controlUrl: chain.url, pid: chain.pid };
+  return { chain, config: serviceConfig([{ chain, nodes: [node] }], []) };
+}
