@@ -45,6 +45,7 @@ export const erc20 = parseAbi([
 ]);
 
 const GAS_LIMIT = numberToHex(20_000_000);
+const MINING_TIMEOUT_MS = 30_000;
 
 export interface Hop {
   venue: number;
@@ -203,12 +204,13 @@ function impatient(rpc: NodeRpc): NodeRpc {
 }
 
 async function minedReceipt(rpc: NodeRpc, hash: unknown): Promise<Receipt> {
-  for (let attempt = 0; attempt < 2_000; attempt++) {
+  const deadline = performance.now() + MINING_TIMEOUT_MS;
+  for (;;) {
     const receipt = await rpc.call("eth_getTransactionReceipt", [hash]);
     if (receipt !== null) return receipt as Receipt;
+    if (performance.now() > deadline) throw new Error(`transaction ${hash} was not mined`);
     await Bun.sleep(1);
   }
-  throw new Error(`transaction ${hash} was not mined`);
 }
 
 function addresses(tokens: SandboxTokens): World["tokens"] {
