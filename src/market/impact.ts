@@ -2,16 +2,10 @@ import { multiply, type Ratio, toNumber } from "./ratio.ts";
 
 /** Fees of AMM pools are counted in pips: millionths of the input. */
 export const PIPS = 1_000_000n;
-const BPS = 10_000n;
 
 /** What is kept after a pool's fee, as a share of 1. */
 export function afterFeePips(feePips: number): Ratio {
   return { numerator: PIPS - BigInt(feePips), denominator: PIPS };
-}
-
-/** What is kept after a fee in basis points, as a share of 1. */
-export function afterFeeBps(feeBps: number): Ratio {
-  return { numerator: BPS - BigInt(feeBps), denominator: BPS };
 }
 
 /**
@@ -36,9 +30,7 @@ export function priceImpactPercent(
   return 100 * toNumber({ numerator: missing, denominator: ideal.numerator });
 }
 
-/** A kept share as a fee in basis points, rounded to 1e-6 bps: `10_000 · (1 − kept)`. */
-export function toFeeBps(kept: Ratio): number {
-  const lost = kept.denominator - kept.numerator;
-  const millionths = (lost * BPS * 1_000_000n + kept.denominator / 2n) / kept.denominator;
-  return Number(millionths) / 1e6;
+/** A kept share of 1 as a fee in basis points, rounded to 1e-6 bps: `10_000 · (1 − kept)`. */
+export function toFeeBps(kept: number): number {
+  return Math.round((1 - kept) * 1e10) / 1e6;
 }

@@ -5,6 +5,13 @@ export const MIN_TICK = -887_272;
 export const MAX_TICK = 887_272;
 
 const Q32 = 1n << 32n;
+/** The logarithm of 1.0001, without the error that 1.0001 itself has as a float. */
+const LOG_BASE = Math.log1p(1e-4);
+/**
+ * Part of a tick within which an estimate proves nothing. Floats are wrong by some 1e-9 ticks; a
+ * price of the lowest ticks, rounded up to an integer, stands up to 5e-6 ticks above its own.
+ */
+const SURE = 1e-3;
 const POWERS = inversePowers();
 
 /** Smallest and largest sqrt price a v3 pool can have, Q64.96. */
@@ -30,15 +37,18 @@ export function sqrtPriceAtTick(tick: number): bigint {
 
 /**
  * The greatest tick whose sqrt price is not above the given one (v3-core's getTickAtSqrtRatio):
- * a float estimate, corrected with exact prices.
+ * a float estimate, corrected with exact prices where it is too near a tick to be sure.
  * @param sqrtPriceX96 - Q64.96, at least MIN_SQRT_PRICE and below MAX_SQRT_PRICE
  */
 export function tickAtSqrtPrice(sqrtPriceX96: bigint): number {
   if (sqrtPriceX96 < MIN_SQRT_PRICE || sqrtPriceX96 >= MAX_SQRT_PRICE) {
     throw new RangeError(`sqrt price ${sqrtPriceX96}`);
   }
-  const estimate = (2 * Math.log(Number(sqrtPriceX96) / 2 ** 96)) / Math.log(1.0001);
-  let tick = Math.min(MAX_TICK - 1, Math.max(MIN_TICK, Math.floor(estimate)));
+  const estimate = (2 * Math.log(Number(sqrtPriceX96) / 2 ** 96)) / LOG_BASE;
+  const floor = Math.floor(estimate);
+  const beyondTick = estimate - floor;
+  if (beyondTick > SURE && beyondTick < 1 - SURE) return floor;
+  let tick = Math.min(MAX_TICK - 1, Math.max(MIN_TICK, floor));
   while (sqrtPriceAtTick(tick) > sqrtPriceX96) tick -= 1;
   while (sqrtPriceAtTick(tick + 1) <= sqrtPriceX96) tick += 1;
   return tick;

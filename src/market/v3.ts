@@ -12,11 +12,18 @@ import {
 /** v3-core takes the input as int256. */
 const MAX_AMOUNT_IN = (1n << 255n) - 1n;
 const DEFAULT_MAX_STEPS = 2_000;
+/** All word boundaries of the four Uniswap spacings are about 7,800. */
+const MAX_BOUNDARY_PRICES = 10_000;
+/** Stops remembered per pool state and direction; a trade that walks further computes the rest. */
+const MAX_REMEMBERED_STOPS = 128;
+const boundaryPrices = new Map<number, bigint>();
 
 /** An initialised tick: how much liquidity is added when the price crosses it upwards. */
 export interface V3Tick {
   readonly index: number;
   readonly liquidityNet: bigint;
+  /** The sqrt price at the tick, so that a swap need not compute it. */
+  readonly sqrtPriceX96: bigint;
 }
 
 /** Everything of a v3 pool that decides a swap's amounts, at one block. */
@@ -51,6 +58,8 @@ export interface V3Swap {
  * Swaps an exact input, bit for bit as UniswapV3Pool.swap without a price limit.
  *
  * The walk stops at every bitmap word boundary like the contract does, because each stop rounds.
+ * What it takes to a stop does not depend on the input, so the stops are remembered per pool state:
+ * a swap begins at the last one its input reaches.
  *
  * @param amountIn - above 0 and below 2^255
  * @param zeroForOne - true when token0 is sold
@@ -64,47 +73,111 @@ export function v3SwapExactIn(
 ): V3Swap {
   if (amountIn <= 0n || amountIn > MAX_AMOUNT_IN) throw new RangeError(`amountIn ${amountIn}`);
   const limit = zeroForOne ? MIN_SQRT_PRICE + 1n : MAX_SQRT_PRICE - 1n;
-  const feePips = BigInt(pool.feePips);
-  let { sqrtPriceX96, tick, liquidity } = pool;
-  let remaining = amountIn;
-  let amountOut = 0n;
-  let ticksCrossed = 0;
-  let emptyWords = 0;
-  let steps = 0;
-  // The nearest initialised tick in the swap's direction.
-  let position = lastAtOrBelow(pool.ticks, tick) + (zeroForOne ? 0 : 1);
+  const stops = stopsOf(pool, zeroForOne);
+  let steps = Math.min(lastReached(stops, amountIn), maxSteps);
+  let at = stops[steps] ?? startOf(pool, zeroForOne);
 
-  while (remaining > 0n && sqrtPriceX96 !== limit && steps < maxSteps) {
+  while (at.amountIn < amountIn && at.sqrtPriceX96 !== limit && steps < maxSteps) {
+    at = walk(pool, at, amountIn, zeroForOne, limit);
     steps += 1;
-    const { nextTick, initialised } = nextStop(pool, tick, position, zeroForOne);
-    const nextPrice = sqrtPriceAtTick(nextTick);
-    const target = beyond(nextPrice, limit, zeroForOne) ? limit : nextPrice;
+    const isStop = at.ticksCrossed + at.emptyWords === steps;
+    if (isStop && stops.length === steps && steps < MAX_REMEMBERED_STOPS) stops.push(at);
+  }
 
-    const step = swapStep(sqrtPriceX96, target, liquidity, remaining, feePips);
-    remaining -= step.amountIn + step.fee;
-    amountOut += step.amountOut;
-    const isAtStop = step.sqrtPriceX96 === nextPrice;
-    if (isAtStop && initialised) {
+  const isComplete = at.amountIn === amountIn;
+  return {
+    amountIn: at.amountIn,
+    amountOut: at.amountOut,
+    sqrtPriceX96: at.sqrtPriceX96,
+    tick: at.tick,
+    liquidity: at.liquidity,
+    ticksCrossed: at.ticksCrossed,
+    emptyWords: at.emptyWords,
+    end: isComplete ? "complete" : at.sqrtPriceX96 === limit ? "liquidity" : "steps",
+  };
+}
+
+/** Where a walk over a pool's ranges stands. */
+interface Standing extends Omit<V3Swap, "end"> {
+  /** The nearest initialised tick in the swap's direction. */
+  readonly position: number;
+}
+
+/** Per pool state, which is never changed, and direction: the start and the first stops after it. */
+const remembered = new WeakMap<
+  V3Pool,
+  [down: Standing[] | undefined, up: Standing[] | undefined]
+>();
+
+function stopsOf(pool: V3Pool, zeroForOne: boolean): Standing[] {
+  let directions = remembered.get(pool);
+  if (!directions) remembered.set(pool, (directions = [undefined, undefined]));
+  return (directions[zeroForOne ? 0 : 1] ??= [startOf(pool, zeroForOne)]);
+}
+
+function startOf(pool: V3Pool, zeroForOne: boolean): Standing {
+  const { sqrtPriceX96, tick, liquidity } = pool;
+  return {
+    amountIn: 0n,
+    amountOut: 0n,
+    sqrtPriceX96,
+    tick,
+    liquidity,
+    ticksCrossed: 0,
+    emptyWords: 0,
+    position: lastAtOrBelow(pool.ticks, tick) + (zeroForOne ? 0 : 1),
+  };
+}
+
+/**
+ * The last stop an input walks to: the first that takes all of it, or else the last that leaves
+ * some of it. A step is made in full just when what is left covers its input and fee.
+ */
+function lastReached(stops: readonly Standing[], amountIn: bigint): number {
+  let low = 0;
+  let high = stops.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((stops[middle]?.amountIn ?? amountIn) < amountIn) low = middle + 1;
+    else high = middle;
+  }
+  return stops[low]?.amountIn === amountIn ? low : low - 1;
+}
+
+/** One step: to the next stop, or as far as the input reaches. */
+function walk(
+  pool: V3Pool,
+  at: Standing,
+  amountIn: bigint,
+  zeroForOne: boolean,
+  limit: bigint,
+): Standing {
+  const { nextTick, nextPrice, initialised } = nextStop(pool, at, zeroForOne);
+  const target = beyond(nextPrice, limit, zeroForOne) ? limit : nextPrice;
+  const remaining = amountIn - at.amountIn;
+  const step = swapStep(at.sqrtPriceX96, target, at.liquidity, remaining, BigInt(pool.feePips));
+  let { tick, liquidity, ticksCrossed, emptyWords, position } = at;
+  if (step.sqrtPriceX96 === nextPrice) {
+    tick = zeroForOne ? nextTick - 1 : nextTick;
+    if (initialised) {
       liquidity += zeroForOne ? -initialised.liquidityNet : initialised.liquidityNet;
       position += zeroForOne ? -1 : 1;
       ticksCrossed += 1;
-    } else if (isAtStop) {
+    } else {
       emptyWords += 1;
     }
-    if (isAtStop) tick = zeroForOne ? nextTick - 1 : nextTick;
-    else if (step.sqrtPriceX96 !== sqrtPriceX96) tick = tickAtSqrtPrice(step.sqrtPriceX96);
-    sqrtPriceX96 = step.sqrtPriceX96;
+  } else if (step.sqrtPriceX96 !== at.sqrtPriceX96) {
+    tick = tickAtSqrtPrice(step.sqrtPriceX96);
   }
-
   return {
-    amountIn: amountIn - remaining,
-    amountOut,
-    sqrtPriceX96,
+    amountIn: at.amountIn + step.amountIn + step.fee,
+    amountOut: at.amountOut + step.amountOut,
+    sqrtPriceX96: step.sqrtPriceX96,
     tick,
     liquidity,
     ticksCrossed,
     emptyWords,
-    end: remaining === 0n ? "complete" : sqrtPriceX96 === limit ? "liquidity" : "steps",
+    position,
   };
 }
 
@@ -123,7 +196,7 @@ export function v3SpotPrice(sqrtPriceX96: bigint, zeroForOne: boolean): Ratio {
 }
 
 /** Position of the last tick at or below `tick`; -1 when there is none. Binary search. */
-function lastAtOrBelow(ticks: readonly V3Tick[], tick: number): number {
+export function lastAtOrBelow(ticks: readonly V3Tick[], tick: number): number {
   let low = 0;
   let high = ticks.length;
   while (low < high) {
@@ -138,16 +211,15 @@ function lastAtOrBelow(ticks: readonly V3Tick[], tick: number): number {
 /** Where the next step ends at the latest: an initialised tick, or the end of the bitmap word. */
 function nextStop(
   pool: V3Pool,
-  tick: number,
-  position: number,
+  { tick, position }: Standing,
   zeroForOne: boolean,
-): { nextTick: number; initialised: V3Tick | undefined } {
+): { nextTick: number; nextPrice: bigint; initialised: V3Tick | undefined } {
   const candidate = pool.ticks[position];
   const boundary = wordBoundary(tick, pool.tickSpacing, zeroForOne);
   if (!candidate || (zeroForOne ? candidate.index < boundary : candidate.index > boundary)) {
-    return { nextTick: boundary, initialised: undefined };
+    return { nextTick: boundary, nextPrice: boundaryPrice(boundary), initialised: undefined };
   }
-  return { nextTick: candidate.index, initialised: candidate };
+  return { nextTick: candidate.index, nextPrice: candidate.sqrtPriceX96, initialised: candidate };
 }
 
 /**
@@ -159,6 +231,16 @@ function wordBoundary(tick: number, tickSpacing: number, zeroForOne: boolean): n
   return zeroForOne
     ? Math.max((compressed >> 8) * 256 * tickSpacing, MIN_TICK)
     : Math.min((((compressed + 1) >> 8) * 256 + 255) * tickSpacing, MAX_TICK);
+}
+
+/** `sqrtPriceAtTick`, remembered: swaps meet the same few boundaries over and over. */
+function boundaryPrice(tick: number): bigint {
+  const known = boundaryPrices.get(tick);
+  if (known !== undefined) return known;
+  const price = sqrtPriceAtTick(tick);
+  if (boundaryPrices.size >= MAX_BOUNDARY_PRICES) boundaryPrices.clear();
+  boundaryPrices.set(tick, price);
+  return price;
 }
 
 function beyond(price: bigint, limit: bigint, zeroForOne: boolean): boolean {

@@ -1,9 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
-  afterFeeBps,
   afterFeePips,
-  multiply,
   priceImpactPercent,
   toFeeBps,
   v2AmountOut,
@@ -22,7 +20,7 @@ describe("price impact", () => {
         const out = v2AmountOut(pair, amountIn);
         if (out === undefined) return;
         const impact = priceImpactPercent(amountIn, out, v2SpotPrice(pair), kept);
-        const share = (1 - impact / 100) * (1 - toFeeBps(kept) / 10_000);
+        const share = (1 - impact / 100) * (1 - toFeeBps(1 - fee / 1e6) / 10_000);
         const actual = Number((out * reserveIn * 10n ** 18n) / (amountIn * reserveOut)) / 1e18;
         expect(Math.abs(share - actual)).toBeLessThan(1e-9);
       }),
@@ -31,10 +29,10 @@ describe("price impact", () => {
   });
 
   test("fees compound, they do not add up", () => {
-    expect(toFeeBps(afterFeePips(3_000))).toBe(30);
-    expect(toFeeBps(afterFeePips(25))).toBe(0.25);
-    expect(toFeeBps(multiply(afterFeePips(3_000), afterFeePips(3_000)))).toBe(59.91);
-    expect(toFeeBps(multiply(afterFeePips(3_000), afterFeeBps(10)))).toBe(39.97);
+    expect(toFeeBps(0.997)).toBe(30);
+    expect(toFeeBps(1 - 25e-6)).toBe(0.25);
+    expect(toFeeBps(0.997 * 0.997)).toBe(59.91);
+    expect(toFeeBps(0.997 * 0.999)).toBe(39.97);
   });
 
   test("is 0 where nothing but the fee is lost, and near 100 where all is", () => {

@@ -1,17 +1,25 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { afterFeeBps, v2AmountIn, v2AmountOut } from "../../src/market/index.ts";
+import { afterFeePips, v2AmountIn, v2AmountOut } from "../../src/market/index.ts";
 
 const MAX_RESERVE = (1n << 112n) - 1n;
 const reserve = fc.bigInt({ min: 1_000n, max: 1n << 100n });
 const amount = fc.bigInt({ min: 1n, max: 1n << 100n });
 const feeBps = fc.integer({ min: 0, max: 1_000 });
 
-const pair = fc.record({ reserveIn: reserve, reserveOut: reserve, kept: feeBps.map(afterFeeBps) });
+const pair = fc.record({
+  reserveIn: reserve,
+  reserveOut: reserve,
+  kept: feeBps.map((bps) => afterFeePips(100 * bps)),
+});
 
 describe("v2 pair", () => {
   test("gives what the router's formula with 997/1000 gives", () => {
-    const pool = { reserveIn: 5n * 10n ** 12n, reserveOut: 3n * 10n ** 20n, kept: afterFeeBps(30) };
+    const pool = {
+      reserveIn: 5n * 10n ** 12n,
+      reserveOut: 3n * 10n ** 20n,
+      kept: afterFeePips(3_000),
+    };
     const withFee = 1_234_567n * 997n;
     const expected = (withFee * pool.reserveOut) / (pool.reserveIn * 1000n + withFee);
     expect(v2AmountOut(pool, 1_234_567n)).toBe(expected);
@@ -61,7 +69,7 @@ describe("v2 pair", () => {
   });
 
   test("refuses what the pair cannot do", () => {
-    const pool = { reserveIn: 1_000n, reserveOut: 1_000n, kept: afterFeeBps(30) };
+    const pool = { reserveIn: 1_000n, reserveOut: 1_000n, kept: afterFeePips(3_000) };
     expect(v2AmountIn(pool, 1_000n)).toBeUndefined();
     expect(v2AmountOut(pool, 0n)).toBeUndefined();
     expect(v2AmountOut({ ...pool, reserveOut: 0n }, 5n)).toBeUndefined();

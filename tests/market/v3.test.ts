@@ -104,6 +104,21 @@ describe("v3 swap", () => {
     expect(swap.emptyWords + swap.ticksCrossed).toBe(50);
   });
 
+  test("gives the same whether stops are remembered or walked to, also exactly at a stop", () => {
+    fc.assert(
+      fc.property(positions, amountIn, fc.boolean(), fc.nat(150), (list, amount, down, steps) => {
+        const pool = poolOf(list);
+        const stop = v3SwapExactIn({ ...pool }, down, amount, steps).amountIn;
+        for (const each of [amount, stop - 1n, stop, stop + 1n]) {
+          if (each <= 0n) continue;
+          // A copy has nothing remembered.
+          expect(v3SwapExactIn(pool, down, each)).toEqual(v3SwapExactIn({ ...pool }, down, each));
+        }
+      }),
+      { seed: 5, numRuns: 500 },
+    );
+  });
+
   test("stops at every bitmap word boundary, which rounds", () => {
     const pool = poolOf([{ lower: -60_000, upper: 60_000, liquidity: 4_787_383n }], {
       tickSpacing: 1,
