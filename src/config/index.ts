@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
 import { Value } from "@sinclair/typebox/value";
+import { type BridgeConfig, bridgeConfig } from "./bridge.ts";
 import { type ConfigFile, ConfigFileSchema } from "./file.ts";
 import type { NetworkData } from "./network.ts";
 
 export type { CctpData, NetworkData, TokenData, UpstreamData, VenueData } from "./network.ts";
-export { NetworkSchema } from "./network.ts";
+export { NetworkSchema, UpstreamSchema } from "./network.ts";
 export type { ConfigFile } from "./file.ts";
 
 /** Everything the process was told, checked once at start. Durations in ms, sizes in bytes. */
@@ -28,10 +29,39 @@ export interface Config {
     readonly defaultWindowLimit: number;
     readonly maxBatchItems: number;
   };
+  readonly rpc: {
+    /** Methods refused beside those refused by default; `debug_*` means the namespace. */
+    readonly refusedMethods: readonly string[];
+    /** Methods served although they are refused by default, or by a pattern. */
+    readonly allowedMethods: readonly string[];
+  };
+  /** WebSocket connections of the JSON-RPC proxy. */
+  readonly sockets: {
+    readonly maxPerKey: number;
+    readonly maxSubscriptions: number;
+    /** Requests of one connection that are worked on at once, batch items counted one by one. */
+    readonly maxInFlight: number;
+    /** Bytes that may wait in the connection before more is held back. */
+    readonly highWaterBytes: number;
+    /** Notifications held back for a connection; with more it is dropped. */
+    readonly maxQueuedBytes: number;
+    /** A connection that takes nothing for this long is dropped. */
+    readonly stallMs: number;
+    /** A silent connection is asked for a sign of life this often, and dropped without one. */
+    readonly pingMs: number;
+    /** Keys of open connections are checked this often. */
+    readonly checkMs: number;
+  };
   readonly networks: {
     readonly useDefaultUpstreams: boolean;
     /** By chain id: members that replace those of the built-in network. */
     readonly override: Readonly<Record<string, Partial<NetworkData>>>;
+  };
+  readonly upstream: {
+    /** Memory of answers that cannot change, of all chains together; 0: none. */
+    readonly cacheMaxBytes: number;
+    /** Memory of all answers on their way to callers together. */
+    readonly maxBufferedBytes: number;
   };
   readonly swap: {
     readonly defaultChainId: number;
@@ -41,14 +71,33 @@ export interface Config {
     readonly platformFeeBps: number;
     /** How long a built transaction stays valid. */
     readonly deadlineSeconds: number;
+    /** Part of all quotes that is compared with the chain afterwards, 0 to 1. */
+    readonly auditShare: number;
+    /** Oldest state a quote is computed from; three blocks where that is longer. */
+    readonly maxStateAgeMs: number;
   };
   readonly prices: {
     readonly baseUrls: Readonly<Record<string, string>>;
+    /** By source id. */
+    readonly apiKeys: Readonly<Record<string, string>>;
+    /** By symbol: Chainlink feeds in place of the known ones. */
+    readonly aggregators: Readonly<
+      Record<
+        string,
+        {
+          readonly chainId: number;
+          readonly address: string;
+          readonly heartbeatSeconds: number;
+          readonly decimals: number;
+        }
+      >
+    >;
     readonly refreshMs: number;
     readonly timeoutMs: number;
     /** A source further than this from the round's median is dropped. */
     readonly maxDeviationBps: number;
   };
+  readonly bridge: BridgeConfig;
   readonly balance: {
     readonly allowedOrigins: readonly string[];
     /** `rpcUrl` of the API documents' example; public. */
@@ -103,9 +152,27 @@ export function loadConfig(
       defaultWindowLimit: file.access?.defaultWindowLimit ?? 600,
       maxBatchItems: 100,
     },
+    rpc: {
+      refusedMethods: file.rpc?.refusedMethods ?? [],
+      allowedMethods: file.rpc?.allowedMethods ?? [],
+    },
+    sockets: {
+      maxPerKey: 100,
+      maxSubscriptions: 100,
+      maxInFlight: 256,
+      highWaterBytes: 1_048_576,
+      maxQueuedBytes: 4_194_304,
+      stallMs: 10_000,
+      pingMs: 30_000,
+      checkMs: 500,
+    },
     networks: {
       useDefaultUpstreams: file.networks?.useDefaultUpstreams ?? true,
       override,
+    },
+    upstream: {
+      cacheMaxBytes: file.upstream?.cacheMaxBytes ?? 64 * 1024 * 1024,
+      maxBufferedBytes: file.upstream?.maxBufferedBytes ?? 256 * 1024 * 1024,
     },
     swap: {
       defaultChainId: 5042,
@@ -113,13 +180,18 @@ export function loadConfig(
       maxSlippageBps: 5_000,
       platformFeeBps: file.swap?.platformFeeBps ?? 0,
       deadlineSeconds: file.swap?.deadlineSeconds ?? 1_200,
+      auditShare: file.swap?.auditShare ?? 0.01,
+      maxStateAgeMs: file.swap?.maxStateAgeMs ?? 10_000,
     },
     prices: {
       baseUrls: file.prices?.baseUrls ?? {},
+      apiKeys: file.prices?.apiKeys ?? {},
+      aggregators: file.prices?.aggregators ?? {},
       refreshMs: file.prices?.refreshMs ?? 15_000,
       timeoutMs: file.prices?.timeoutMs ?? 3_000,
       maxDeviationBps: file.prices?.maxDeviationBps ?? 100,
     },
+    bridge: bridgeConfig(file.bridge, env["OPERATOR_KEY_FILE"] || undefined),
     balance: {
       allowedOrigins: file.balance?.allowedOrigins ?? [],
       exampleRpcUrl: file.balance?.exampleRpcUrl ?? "https://rpc.testnet.arc.network",

@@ -16,6 +16,19 @@ export const UpstreamSchema = Type.Object(
     account: Type.Optional(Type.String()),
     maxConcurrent: Type.Optional(Count),
     requestsPerSecond: Type.Optional(Count),
+    /** Calls of a moment are sent to this node as one JSON-RPC array. */
+    batch: Type.Optional(
+      Type.Object(
+        {
+          maxItems: Type.Integer({ minimum: 2, maximum: 1_000 }),
+          /** How long a call waits for company, ms; 0, the default: until the turn's end. */
+          maxWaitMs: Type.Optional(Type.Integer({ minimum: 0, maximum: 50 })),
+          /** What the vendor's rate counts; items when left out. */
+          countAs: Type.Optional(Type.Union([Type.Literal("items"), Type.Literal("requests")])),
+        },
+        { additionalProperties: false },
+      ),
+    ),
   },
   { additionalProperties: false },
 );
@@ -48,6 +61,11 @@ export const VenueSchema = Type.Object(
     feeBps: Type.Optional(Type.Integer({ minimum: 0, maximum: 1000 })),
     /** v3: fee tiers to look for, in pips (1e-6). */
     feeTiers: Type.Optional(Type.Array(Type.Integer({ minimum: 1, maximum: 999_999 }))),
+    /**
+     * How its pools are priced: in memory by their exact curve, the default, or by the quoter on
+     * chain, for pools that swap like v2 or v3 pools but on a curve of their own.
+     */
+    pricing: Type.Optional(Type.Union([Type.Literal("memory"), Type.Literal("quoter")])),
     enabled: Type.Boolean(),
   },
   { additionalProperties: false },
@@ -75,6 +93,18 @@ export const NetworkSchema = Type.Object(
     environment: Type.Union([Type.Literal("mainnet"), Type.Literal("testnet")]),
     /** Expected time between blocks, ms. */
     blockTimeMs: Type.Integer({ minimum: 100 }),
+    /** When a block can no longer change; 64 blocks on top of it when left out. */
+    finality: Type.Optional(
+      Type.Object(
+        {
+          /** Blocks on top of one that is final. */
+          depth: Type.Optional(Type.Integer({ minimum: 0 })),
+          /** Nodes know the tag `finalized`, which then decides. */
+          hasTag: Type.Optional(Type.Boolean()),
+        },
+        { additionalProperties: false },
+      ),
+    ),
     native: Type.Object({
       symbol: Type.String(),
       decimals: Type.Integer({ minimum: 0, maximum: 36 }),

@@ -1,13 +1,16 @@
 import { Elysia } from "elysia";
 import { ApiError } from "../lib/errors.ts";
-import { dataResponse } from "../lib/http.ts";
-import type { UpstreamStatus } from "../upstream/index.ts";
+import { dataResponse, readJson } from "../lib/http.ts";
+import { NewUpstreamSchema } from "./model.ts";
+import type { UpstreamAdmin } from "./upstreams.ts";
 
-/** What the operator's view reads. */
+const MAX_BODY_BYTES = 65_536;
+const hidden = { detail: { hide: true } };
+
+/** What the operator's view reads and changes. */
 export interface ConsoleDependencies {
   readonly isAdminToken: (presented: string) => Promise<boolean>;
-  /** Every upstream in use with its score and the score's parts. */
-  readonly upstreams: () => readonly UpstreamStatus[];
+  readonly upstreams: UpstreamAdmin;
 }
 
 /** JSON routes of the operator's console, behind the admin token. */
@@ -18,12 +21,43 @@ export function consoleRoutes({ isAdminToken, upstreams }: ConsoleDependencies) 
       throw new ApiError("INVALID_ADMIN_TOKEN");
     }
   };
-  return new Elysia({ name: "console" }).get(
-    "/console/api/upstreams",
-    async ({ request }) => {
-      await requireOperator(request);
-      return dataResponse(upstreams());
-    },
-    { detail: { hide: true } },
-  );
+  return new Elysia({ name: "console", prefix: "/console/api/upstreams" })
+    .get(
+      "/",
+      async ({ request }) => {
+        await requireOperator(request);
+        return dataResponse(upstreams.list());
+      },
+      hidden,
+    )
+    .post(
+      "/",
+      async ({ request }) => {
+        await requireOperator(request);
+        const { chainId, ...upstream } = await readJson(request, NewUpstreamSchema, {
+          maxBytes: MAX_BODY_BYTES,
+          missing: (field) => `Missing required field: ${field}`,
+        });
+        return dataResponse(await upstreams.add(chainId, upstream));
+      },
+      hidden,
+    )
+    .post(
+      "/:id/drain",
+      async ({ request, params }) => {
+        await requireOperator(request);
+        await upstreams.drain(params.id);
+        return dataResponse({ id: params.id, draining: true });
+      },
+      hidden,
+    )
+    .delete(
+      "/:id",
+      async ({ request, params }) => {
+        await requireOperator(request);
+        await upstreams.remove(params.id);
+        return dataResponse({ id: params.id, removed: true });
+      },
+      hidden,
+    );
 }

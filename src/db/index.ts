@@ -1,20 +1,35 @@
 import { ConfigError } from "../config/index.ts";
 import { createAuditStore } from "./auditStore.ts";
+import { createBridgeStore } from "./bridgeStore.ts";
 import { createKeyStore } from "./keyStore.ts";
 import { createSettingsStore } from "./settingsStore.ts";
+import { createLogCapStore } from "./logCapStore.ts";
 import { openSqlite } from "./sqlite.ts";
 import type { Database } from "./types.ts";
+import { createUpstreamChangeStore } from "./upstreamChangeStore.ts";
 import { createUsageStore } from "./usageStore.ts";
 
+export type {
+  BridgeStore,
+  StoredTransaction,
+  StoredTransfer,
+  TransferChanges,
+  TransferEventEntry,
+  TransferStep,
+} from "./bridgeTypes.ts";
 export type {
   AuditEntry,
   AuditStore,
   Awaitable,
   Database,
   KeyStore,
+  LogCap,
+  LogCapStore,
   SettingsStore,
   StoredKey,
   StoredSecret,
+  UpstreamChange,
+  UpstreamChangeStore,
   UsageRow,
   UsageStore,
   UsageSum,
@@ -33,6 +48,9 @@ export function openDatabase(url: string): Database {
     usage: createUsageStore(connection),
     audit: createAuditStore(connection),
     settings: createSettingsStore(connection),
+    logCaps: createLogCapStore(connection),
+    upstreamChanges: createUpstreamChangeStore(connection),
+    bridge: createBridgeStore(connection),
     file: file === ":memory:" ? undefined : file,
     close: () => connection.client.close(),
   };

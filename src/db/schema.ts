@@ -1,5 +1,7 @@
 import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
+export * from "./bridgeSchema.ts";
+
 /** API keys. Times are ms since the epoch; a key outlives its secrets. */
 export const keys = sqliteTable("keys", {
   id: text().primaryKey(),
@@ -63,4 +65,28 @@ export const audit = sqliteTable("audit", {
 export const settings = sqliteTable("settings", {
   name: text().primaryKey(),
   value: text().notNull(),
+});
+
+/** Limits of `eth_getLogs` that upstreams have shown; null: none known. */
+export const logCaps = sqliteTable(
+  "log_caps",
+  {
+    chainId: integer("chain_id").notNull(),
+    upstream: text().notNull(),
+    maxBlocks: integer("max_blocks"),
+    maxResults: integer("max_results"),
+    learnedAt: integer("learned_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.chainId, table.upstream] })],
+);
+
+/** Upstreams that were added or removed while the service ran; they outlive it. */
+export const upstreamChanges = sqliteTable("upstream_changes", {
+  /** Names chain and URL without showing the URL. */
+  id: text().primaryKey(),
+  chainId: integer("chain_id").notNull(),
+  kind: text({ enum: ["added", "removed"] }).notNull(),
+  /** The entry with its URL, encrypted; null for one that was removed. */
+  sealed: text(),
+  changedAt: integer("changed_at").notNull(),
 });

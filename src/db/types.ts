@@ -1,5 +1,7 @@
-/** A value now (SQLite) or later (a database over the network). Callers await either. */
-export type Awaitable<Value> = Value | Promise<Value>;
+import type { Awaitable } from "./awaitable.ts";
+import type { BridgeStore } from "./bridgeTypes.ts";
+
+export type { Awaitable } from "./awaitable.ts";
 
 /** A key as stored; times are ms since the epoch. */
 export interface StoredKey {
@@ -113,12 +115,57 @@ export interface SettingsStore {
   setOnce(name: string, value: string): Awaitable<string>;
 }
 
+/** Limits of `eth_getLogs` one upstream has shown. */
+export interface LogCap {
+  readonly chainId: number;
+  /** Name of the upstream: its host, never its full URL. */
+  readonly upstream: string;
+  /** Most blocks in one call; null: none known. */
+  readonly maxBlocks: number | null;
+  /** Most logs in one answer; null: none known. */
+  readonly maxResults: number | null;
+  /** Time in ms since the epoch. */
+  readonly learnedAt: number;
+}
+
+/** What was learnt of upstreams' limits, kept across restarts. */
+export interface LogCapStore {
+  list(chainId: number): Awaitable<readonly LogCap[]>;
+  /** Stores the newest knowledge of an upstream in place of the older. */
+  save(cap: LogCap): Awaitable<void>;
+}
+
+/** An upstream that was added to a chain, or removed from it, while the service ran. */
+export interface UpstreamChange {
+  /** Names chain and URL without showing the URL. */
+  readonly id: string;
+  readonly chainId: number;
+  readonly kind: "added" | "removed";
+  /** The entry with its URL, encrypted; null for one that was removed. */
+  readonly sealed: string | null;
+  /** Time in ms since the epoch. */
+  readonly changedAt: number;
+}
+
+/** Changes to the configured upstreams, applied again at each start. */
+export interface UpstreamChangeStore {
+  /** In the order they were made. */
+  list(): Awaitable<readonly UpstreamChange[]>;
+  /** Stores a change in place of an earlier one of the same upstream. */
+  put(change: UpstreamChange): Awaitable<void>;
+  /** Forgets the change of an upstream, which so is as configured. */
+  drop(id: string): Awaitable<void>;
+}
+
 /** An open database. */
 export interface Database {
   readonly keys: KeyStore;
   readonly usage: UsageStore;
   readonly audit: AuditStore;
   readonly settings: SettingsStore;
+  readonly logCaps: LogCapStore;
+  readonly upstreamChanges: UpstreamChangeStore;
+  readonly bridge: BridgeStore;
   /** Path of the database file; undefined when it is in memory or elsewhere. */
   readonly file: string | undefined;
   close(): void;

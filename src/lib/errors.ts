@@ -45,6 +45,12 @@ export const errorCatalogue = {
     retry: true,
     help: "The key's compute units of this calendar month are used up. Raise the allowance or wait.",
   },
+  TOO_MANY_SOCKETS: {
+    status: 429,
+    message: "Too many WebSocket connections",
+    retry: true,
+    help: "Close a connection of this key, or send more over the ones that are open.",
+  },
   SCOPE_REQUIRED: {
     status: 403,
     message: "Scope is required for this endpoint.",
@@ -177,6 +183,42 @@ export const errorCatalogue = {
     retry: false,
     help: "Use a live key for mainnet networks, or bridge between testnets.",
   },
+  INVALID_AUTHORIZATION: {
+    status: 400,
+    message: "Invalid authorization",
+    retry: false,
+    help: "Sign an EIP-3009 authorization bound to this very transfer; the message says what is wrong.",
+  },
+  BRIDGE_LIMIT_EXCEEDED: {
+    status: 403,
+    message: "Bridge limit exceeded",
+    retry: false,
+    help: "The message names the limit. Send less, or ask the operator for more; days are UTC.",
+  },
+  BRIDGE_FEE_TOO_HIGH: {
+    status: 500,
+    message: "Internal bridge execution failure",
+    retry: true,
+    help: "Every way to mint costs more than the operator allows for this amount. Nothing was burned.",
+  },
+  BRIDGE_DISABLED: {
+    status: 500,
+    message: "Internal bridge execution failure",
+    retry: true,
+    help: "The operator takes no new transfers at present; those under way are finished.",
+  },
+  IDEMPOTENCY_CONFLICT: {
+    status: 409,
+    message: "Idempotency-Key was used with another request body",
+    retry: false,
+    help: "Use a new Idempotency-Key for a new transfer, or repeat the very same body.",
+  },
+  TRANSFER_NOT_FOUND: {
+    status: 404,
+    message: "Transfer not found",
+    retry: false,
+    help: "Use a transaction hash the bridge answered with.",
+  },
   BRIDGE_FAILED: {
     status: 500,
     message: "Internal bridge execution failure",
@@ -188,6 +230,18 @@ export const errorCatalogue = {
     message: "Failed to reach upstream RPC endpoint",
     retry: true,
     help: "No node of the chain answered in time. Retry shortly.",
+  },
+  UPSTREAM_REFUSED: {
+    status: 400,
+    message: "The upstream cannot be used",
+    retry: false,
+    help: "The message says why. A node is added only once it has answered with the chain's id.",
+  },
+  UNKNOWN_UPSTREAM: {
+    status: 404,
+    message: "No upstream has this id",
+    retry: false,
+    help: "Take the id from GET /console/api/upstreams.",
   },
   PRICE_FEED_UNREACHABLE: {
     status: 502,

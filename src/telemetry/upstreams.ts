@@ -8,8 +8,38 @@ interface UpstreamRow {
   readonly name: string;
   readonly state: string;
   readonly costMs: number;
+  readonly parts: {
+    readonly latencyMs: number;
+    readonly errorMs: number;
+    readonly queueMs: number;
+    readonly lagMs: number;
+  };
+  readonly errorRate: number;
   readonly inFlight: number;
+  readonly maxConcurrent: number;
+  readonly pace: {
+    readonly declaredPerSecond: number | undefined;
+    readonly learnedPerSecond: number | undefined;
+    readonly heldMs: number;
+    readonly refusals: number;
+  };
   readonly head: number | undefined;
+}
+
+/** What is read when metrics are scraped. */
+export interface UpstreamLive {
+  status(): readonly UpstreamRow[];
+  /** Bytes of answers on their way from nodes to callers, and their bound. */
+  memory(): { readonly usedBytes: number; readonly maxBytes: number };
+}
+
+interface CallEvent {
+  readonly chainId: number;
+  readonly kind: string;
+  readonly outcome: string;
+  readonly attempts: number;
+  readonly hedged: boolean;
+  readonly durationMs: number;
 }
 
 const LATENCY_BUCKETS_SECONDS = [
@@ -18,60 +48,159 @@ const LATENCY_BUCKETS_SECONDS = [
 
 /**
  * Metrics and log lines of the upstream pool. Upstreams are named by host; URLs never reach here.
- * @param status - the pool's live state, read when metrics are scraped
  */
-export function observeUpstreams(
-  metrics: Metrics,
-  log: Logger,
-  status: () => readonly UpstreamRow[],
-) {
+export function observeUpstreams(metrics: Metrics, log: Logger, live: UpstreamLive) {
   const { registry } = metrics;
-  const attempts = new Counter({
-    name: "causeway_upstream_attempts_total",
-    help: "Requests sent to upstream nodes, by how they ended.",
-    labelNames: ["chain", "upstream", "outcome"],
-    registers: [registry],
-  });
-  const latency = new Histogram({
-    name: "causeway_upstream_attempt_duration_seconds",
-    help: "Time an upstream node took to answer.",
-    labelNames: ["chain", "upstream"],
-    buckets: LATENCY_BUCKETS_SECONDS,
-    registers: [registry],
-  });
-  const calls = new Counter({
-    name: "causeway_upstream_calls_total",
-    help: "Calls through the pool, by method class and how they ended.",
-    labelNames: ["chain", "class", "outcome"],
-    registers: [registry],
-  });
-  const gauge = (name: string, help: string, value: (row: UpstreamRow) => number | undefined) =>
-    liveGauge(registry, { name, help, labelNames: ["chain", "upstream"] }, () =>
-      status().flatMap((row): GaugeRow[] => {
-        const current = value(row);
-        const labels = { chain: String(row.chainId), upstream: row.name };
-        return current === undefined ? [] : [{ labels, value: current }];
-      }),
-    );
-  gauge("causeway_upstream_cost_ms", "Expected cost of the next request.", (row) => row.costMs);
-  gauge("causeway_upstream_in_flight", "Requests under way.", (row) => row.inFlight);
-  gauge("causeway_upstream_head", "Highest block the upstream has shown.", (row) => row.head);
-  gauge("causeway_upstream_active", "1 while the upstream is used.", (row) =>
-    row.state === "active" ? 1 : 0,
+  const counter = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
+    new Counter({ name: `causeway_upstream_${name}`, help, labelNames, registers: [registry] });
+  const histogram = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
+    new Histogram({
+      name: `causeway_upstream_${name}`,
+      help,
+      labelNames,
+      buckets: LATENCY_BUCKETS_SECONDS,
+      registers: [registry],
+    });
+
+  const attempts = counter(
+    "attempts_total",
+    "Requests sent to upstream nodes, by how they ended.",
+    ["chain", "upstream", "class", "outcome"],
   );
+  const latency = histogram(
+    "attempt_duration_seconds",
+    "Time an upstream node took to answer, or until it was given up.",
+    ["chain", "upstream"],
+  );
+  const calls = counter("calls_total", "Calls through the pool, by class and how they ended.", [
+    "chain",
+    "class",
+    "outcome",
+  ]);
+  const callTime = histogram("call_duration_seconds", "Time of a call over all its attempts.", [
+    "chain",
+    "class",
+  ]);
+  const retries = counter("retries_total", "Requests sent because an earlier one failed.", [
+    "chain",
+    "class",
+  ]);
+  const hedges = counter(
+    "hedges_total",
+    "Calls sent to a second node because the first was slow.",
+    ["chain", "class"],
+  );
+  const changes = counter("state_changes_total", "Upstreams taken into use and out of it.", [
+    "chain",
+    "upstream",
+    "state",
+  ]);
+  const reads = counter(
+    "reads_total",
+    "Reads by where the answer came from, and whether their block references are understood.",
+    ["chain", "source", "known"],
+  );
+  registerGauges(registry, live);
 
   return {
-    attempt(event: { chainId: number; upstream: string; outcome: string; latencyMs: number }) {
-      const labels = { chain: String(event.chainId), upstream: event.upstream };
-      attempts.inc({ ...labels, outcome: event.outcome });
-      latency.observe(labels, event.latencyMs / 1_000);
+    attempt(event: {
+      chainId: number;
+      upstream: string;
+      kind: string;
+      outcome: string;
+      latencyMs: number;
+    }) {
+      const { kind, outcome, upstream } = event;
+      const chain = String(event.chainId);
+      attempts.inc({ chain, upstream, class: kind, outcome });
+      latency.observe({ chain, upstream }, event.latencyMs / 1_000);
     },
-    call(event: { chainId: number; kind: string; outcome: string }) {
-      calls.inc({ chain: String(event.chainId), class: event.kind, outcome: event.outcome });
+    call(event: CallEvent) {
+      const labels = { chain: String(event.chainId), class: event.kind };
+      calls.inc({ ...labels, outcome: event.outcome });
+      callTime.observe(labels, event.durationMs / 1_000);
+      const retried = event.attempts - 1 - (event.hedged ? 1 : 0);
+      // A broadcast asks several nodes from the start; those are no retries.
+      if (event.kind !== "broadcast" && retried > 0) retries.inc(labels, retried);
+      if (event.hedged) hedges.inc(labels);
     },
-    state(event: { chainId: number; upstream: string; state: string }) {
-      const write = event.state === "active" ? log.info : log.warn;
+    read(event: { chainId: number; source: string; isKnown: boolean }) {
+      const known = event.isKnown ? "yes" : "no";
+      reads.inc({ chain: String(event.chainId), source: event.source, known });
+    },
+    state(event: {
+      chainId: number;
+      upstream: string;
+      state: string;
+      reason?: string | undefined;
+    }) {
+      const { state, upstream } = event;
+      changes.inc({ chain: String(event.chainId), upstream, state });
+      const write = state === "active" ? log.info : log.warn;
       write.call(log, { ...event }, "upstream state changed");
     },
   };
+}
+
+function registerGauges(registry: Metrics["registry"], live: UpstreamLive): void {
+  const rows = (extra: readonly string[], read: (row: UpstreamRow) => readonly GaugeRow[]) => ({
+    labelNames: ["chain", "upstream", ...extra],
+    collect: () =>
+      live.status().flatMap((row) =>
+        read(row).map(({ labels, value }) => ({
+          labels: { chain: String(row.chainId), upstream: row.name, ...labels },
+          value,
+        })),
+      ),
+  });
+  const gauge = (name: string, help: string, value: (row: UpstreamRow) => number | undefined) => {
+    const { labelNames, collect } = rows([], (row) => {
+      const current = value(row);
+      return current === undefined ? [] : [{ labels: {}, value: current }];
+    });
+    liveGauge(registry, { name: `causeway_upstream_${name}`, help, labelNames }, collect);
+  };
+
+  gauge("cost_ms", "Expected cost of the next read.", (row) => row.costMs);
+  gauge("error_rate", "Share of reads without a usable answer.", (row) => row.errorRate);
+  gauge("in_flight", "Requests under way.", (row) => row.inFlight);
+  gauge("max_concurrent", "Most requests under way at once.", (row) => row.maxConcurrent);
+  gauge("head", "Highest block the upstream has shown.", (row) => row.head);
+  gauge("active", "1 while the upstream is used.", (row) => (row.state === "active" ? 1 : 0));
+  gauge(
+    "declared_per_second",
+    "Declared rate of its account.",
+    (row) => row.pace.declaredPerSecond,
+  );
+  gauge(
+    "learned_per_second",
+    "Rate its account was seen to accept; none before a refusal.",
+    (row) => row.pace.learnedPerSecond,
+  );
+  gauge("held_seconds", "Time for which it is sent nothing.", (row) => row.pace.heldMs / 1_000);
+  gauge("refusals", "Refusals for pace since start.", (row) => row.pace.refusals);
+
+  const parts = rows(["part"], ({ parts: { latencyMs, errorMs, queueMs, lagMs } }) => [
+    { labels: { part: "latency" }, value: latencyMs },
+    { labels: { part: "error" }, value: errorMs },
+    { labels: { part: "queue" }, value: queueMs },
+    { labels: { part: "lag" }, value: lagMs },
+  ]);
+  const partNames = { name: "causeway_upstream_cost_part_ms", help: "Parts of the expected cost." };
+  liveGauge(registry, { ...partNames, labelNames: parts.labelNames }, parts.collect);
+  const states = rows(["state"], ({ state }) => [{ labels: { state }, value: 1 }]);
+  const stateNames = { name: "causeway_upstream_state", help: "1 for the state it is in." };
+  liveGauge(registry, { ...stateNames, labelNames: states.labelNames }, states.collect);
+  liveGauge(
+    registry,
+    {
+      name: "causeway_upstream_buffered_bytes",
+      help: "Bytes of large answers on their way to callers, and their bound.",
+      labelNames: ["kind"],
+    },
+    () => [
+      { labels: { kind: "used" }, value: live.memory().usedBytes },
+      { labels: { kind: "bound" }, value: live.memory().maxBytes },
+    ],
+  );
 }

@@ -1,8 +1,8 @@
 import { textOf } from "../lib/jsonSpan.ts";
 import type { ChainPool } from "./chainPool.ts";
 import type { NodeAnswer, Verdict } from "./classify.ts";
-import { DEFAULT_DEADLINE_MS } from "./dispatch.ts";
-import { protocolOf } from "./protocol.ts";
+import { answerOf, DEFAULT_DEADLINE_MS } from "./dispatch.ts";
+import { type ChainProtocol, protocolOf } from "./protocol.ts";
 import {
   type CallOptions,
   type RpcCall,
@@ -27,9 +27,13 @@ const BROADCAST_TIMEOUT_MS = 10_000;
 
 /** The node has this very transaction already. */
 const duplicateText =
-  /already known|known transaction|already_exists|already imported|already in (?:the )?mempool/;
-/** The sender's nonce was used: by this transaction, or by another. */
-const usedNonceText = /nonce (?:is )?too low|nonce_too_low|old nonce|invalid transaction nonce/;
+  /already known|known transaction|already_exists|already imported|already in (?:the )?mempool|already (?:been )?processed/;
+/**
+ * The node would not take the transaction now, and may have it: the sender's nonce was used, by this
+ * transaction or by another, or its blockhash is too old for Solana to tell.
+ */
+const tooLateText =
+  /nonce (?:is )?too low|nonce_too_low|old nonce|invalid transaction nonce|blockhash ?not ?found/;
 
 /** What came of giving a transaction to one node. */
 type Attempt =
@@ -69,6 +73,7 @@ class BroadcastRun {
   attempts = 0;
   /** The transaction's id, where it follows from its bytes. */
   readonly #hash: string | undefined;
+  readonly #protocol: ChainProtocol;
   readonly #tried = new Set<Upstream>();
 
   constructor(
@@ -76,10 +81,10 @@ class BroadcastRun {
     private readonly call: RpcCall,
     private readonly untilMs: number,
   ) {
-    // The synchronous variant answers with a receipt, which a hash cannot stand for.
-    if (call.method !== "eth_sendRawTransaction") return;
-    const [raw] = parseParams(call.params);
-    this.#hash = protocolOf(pool.options.chain.kind).transactionHash(raw);
+    this.#protocol = protocolOf(pool.options.chain.kind);
+    // Ethereum's synchronous variant answers with a receipt, which a hash cannot stand for.
+    if (call.method !== this.#protocol.broadcastMethod) return;
+    this.#hash = this.#protocol.transactionId(parseParams(call.params));
   }
 
   /**
@@ -124,8 +129,10 @@ class BroadcastRun {
   async #send(upstream: Upstream): Promise<Attempt> {
     this.#tried.add(upstream);
     this.attempts++;
-    const verdict = await this.#attempt(upstream, this.call, "broadcast");
+    const verdict = await this.#attempt(upstream);
     const answer = answerOf(verdict);
+    // One that refused for pace may take it later; its pace tells when.
+    if (verdict.kind === "limited") this.#tried.delete(upstream);
     if (!answer) return { kind: "failed" };
     if (!answer.error) return { kind: "accepted", reply: this.#reply(answer, upstream) };
     return this.#judge(answer, upstream, verdict);
@@ -134,7 +141,7 @@ class BroadcastRun {
   async #judge(answer: NodeAnswer, upstream: Upstream, verdict: Verdict): Promise<Attempt> {
     const text = answer.error ? textOf(answer.bytes, answer.error).toLowerCase() : "";
     const known =
-      duplicateText.test(text) || (usedNonceText.test(text) && (await this.#isOnNode(upstream)));
+      duplicateText.test(text) || (tooLateText.test(text) && (await this.#isOnNode(upstream)));
     if (known && this.#hash) return { kind: "accepted", reply: this.#success(upstream) };
     if (verdict.kind === "retry" && verdict.fault) return { kind: "failed" };
     return { kind: "rejected", reply: this.#reply(answer, upstream) };
@@ -143,21 +150,16 @@ class BroadcastRun {
   /** Whether the node knows our transaction, mined or waiting. */
   async #isOnNode(upstream: Upstream): Promise<boolean> {
     if (!this.#hash) return false;
-    const params = JSON.stringify([this.#hash]);
-    const lookup = { method: "eth_getTransactionByHash", params };
-    const result = resultOf(await this.#attempt(upstream.reserve(), lookup, "read"));
-    return typeof result === "object" && result !== null;
+    const lookup = this.#protocol.lookup(this.#hash);
+    const leftMs = this.untilMs - this.pool.options.clock.monotonic();
+    const result = resultOf(await upstream.ask(lookup, Math.min(LOOKUP_TIMEOUT_MS, leftMs)));
+    return this.#protocol.isKnown(result);
   }
 
-  #attempt(upstream: Upstream, call: RpcCall, kind: "read" | "broadcast"): Promise<Verdict> {
+  #attempt(upstream: Upstream): Promise<Verdict> {
     const leftMs = this.untilMs - this.pool.options.clock.monotonic();
-    const limitMs = kind === "read" ? LOOKUP_TIMEOUT_MS : BROADCAST_TIMEOUT_MS;
-    return upstream.attempt(
-      call,
-      kind,
-      Math.max(1, Math.min(limitMs, leftMs)),
-      new AbortController(),
-    );
+    const timeoutMs = Math.max(1, Math.min(BROADCAST_TIMEOUT_MS, leftMs));
+    return upstream.attempt(this.call, "broadcast", timeoutMs, new AbortController());
   }
 
   #reply(answer: NodeAnswer, upstream: Upstream): RpcReply {
@@ -167,6 +169,9 @@ class BroadcastRun {
       isError: answer.error !== undefined,
       upstream: upstream.name,
       attempts: this.attempts,
+      source: "upstream",
+      hedged: false,
+      retried: this.attempts > WIDTH,
     };
   }
 
@@ -180,6 +185,9 @@ class BroadcastRun {
       isError: false,
       upstream: upstream.name,
       attempts: this.attempts,
+      source: "upstream",
+      hedged: false,
+      retried: this.attempts > WIDTH,
     };
   }
 }
@@ -187,10 +195,6 @@ class BroadcastRun {
 /** Settles when a node has had long enough for others to be asked beside it. */
 function impatience(): Promise<"impatient"> {
   return Bun.sleep(PATIENCE_MS).then(() => "impatient" as const);
-}
-
-function answerOf(verdict: Verdict): NodeAnswer | undefined {
-  return verdict.kind === "deliver" || verdict.kind === "retry" ? verdict.answer : undefined;
 }
 
 function parseParams(params: string | undefined): readonly unknown[] {

@@ -2,44 +2,61 @@ import type { Chain } from "../chains/index.ts";
 import type { Clock, Random } from "../lib/clock.ts";
 import { RetryBudget } from "./budget.ts";
 import { choose } from "./choose.ts";
-import type { Connection } from "./connection.ts";
-import { Pace } from "./limits.ts";
+import type { NodeLink } from "./links.ts";
+import type { AnswerMemory } from "./memory.ts";
 import type { MethodClass } from "./methodClass.ts";
 import { Monitor } from "./monitor.ts";
 import type { UpstreamObserver } from "./observer.ts";
+import { protocolOf } from "./protocol.ts";
 import type { UpstreamStatus } from "./types.ts";
 import { Upstream } from "./upstream.ts";
-import { Waiters } from "./waiters.ts";
+import { type WaitingPlace, Waiters } from "./waiters.ts";
 
 /** Requests in flight per upstream when its registry entry names no limit. */
 const DEFAULT_MAX_CONCURRENT = 256;
 /** Callers that may wait for an upstream of one chain; more are refused at once. */
 const MAX_WAITERS = 10_000;
+/** Longest time the calls of a removed upstream may take before it is closed all the same. */
+const MAX_LEAVING_MS = 60_000;
+const LEAVING_NAP_MS = 10;
+/** When to come back where all upstreams are at their limit in flight. */
+const MIN_BUSY_MS = 1_000;
 /** Waiters look again at least this often, in case a wake-up went to one who could not use it. */
 const MAX_NAP_MS = 250;
+/** Callers wait this many blocks for an upstream to reach the block they have seen, within bounds. */
+const CATCH_UP_BLOCKS = 2;
+const MIN_CATCH_UP_MS = 1_000;
+const MAX_CATCH_UP_MS = 10_000;
 
-/** One node of a chain, connected. */
-export interface NodeLink {
-  readonly name: string;
-  readonly connection: Connection;
-  /** Shared by the upstreams of one vendor account. */
-  readonly pace: Pace;
-  readonly maxConcurrent: number | undefined;
+/** What a call asks of the upstream that is to answer it, beyond being in use. */
+export interface Wish {
+  /** Lowest head it must be known to have; asked again each time, as heads move. */
+  readonly minHead?: () => number | undefined;
+  /** False for one that cannot answer this call. */
+  readonly suits?: (upstream: Upstream) => boolean;
+  /** The call's method, to pass over upstreams that do not serve it while one may. */
+  readonly method?: string;
 }
 
 export interface ChainPoolOptions {
   readonly chain: Pick<Chain, "id" | "kind" | "blockTimeMs">;
   readonly nodes: readonly NodeLink[];
+  readonly memory: AnswerMemory;
   readonly clock: Clock;
   readonly random: Random;
   readonly observer: UpstreamObserver;
   /** False for a pool that lives too briefly to be watched. */
   readonly poll: boolean;
+  /** Called when the chain itself went back to `head`. */
+  readonly onRollback?: (head: number) => void;
 }
 
 /** The upstreams of one chain, and the choice among them. */
 export class ChainPool {
-  readonly upstreams: readonly Upstream[];
+  /** Shared with the monitor, which so follows every change. */
+  readonly #upstreams: Upstream[];
+  /** Upstreams that take no more calls and still have some under way, or are only drained. */
+  readonly #leaving = new Set<Upstream>();
   readonly budget: RetryBudget;
   readonly #monitor: Monitor;
   readonly #waiters = new Waiters(MAX_WAITERS);
@@ -47,21 +64,7 @@ export class ChainPool {
   constructor(readonly options: ChainPoolOptions) {
     const { chain, clock, observer } = options;
     this.budget = new RetryBudget(() => clock.monotonic());
-    this.upstreams = options.nodes.map(
-      ({ name, connection, pace, maxConcurrent }) =>
-        new Upstream({
-          chainId: chain.id,
-          name,
-          connection,
-          pace,
-          maxConcurrent: maxConcurrent ?? DEFAULT_MAX_CONCURRENT,
-          clock,
-          observer,
-          hasPeer: (self) => this.upstreams.some((other) => other !== self && other.usable),
-          onFault: (self) => this.#monitor.hurry(self),
-          onFree: () => this.#waiters.wakeOne(),
-        }),
-    );
+    this.#upstreams = options.nodes.map((node) => this.#newUpstream(node));
     this.#monitor = new Monitor({
       chain,
       upstreams: this.upstreams,
@@ -69,11 +72,69 @@ export class ChainPool {
       observer,
       poll: options.poll,
       onChange: () => this.#waiters.wakeAll(),
+      onRollback: (head) => options.onRollback?.(head),
     });
+  }
+
+  /** The upstreams that calls may be sent to, whatever their state. */
+  get upstreams(): readonly Upstream[] {
+    return this.#upstreams;
   }
 
   get head(): number | undefined {
     return this.#monitor.head;
+  }
+
+  /** Highest block from which some upstream in use is sure to answer. */
+  get bestHead(): number | undefined {
+    let best: number | undefined;
+    for (const upstream of this.upstreams) {
+      const head = upstream.usable ? this.trustedHead(upstream) : undefined;
+      if (head !== undefined) best = Math.max(best ?? 0, head);
+    }
+    return best;
+  }
+
+  /** As `Monitor.trustedHead`. */
+  trustedHead(upstream: Upstream): number | undefined {
+    return this.#monitor.trustedHead(upstream);
+  }
+
+  /** As `Monitor.learnHead`. */
+  learnHead(upstream: Upstream, block: number): boolean {
+    return this.#monitor.learnHead(upstream, block);
+  }
+
+  /** As `Monitor.isHead`. */
+  isHead(upstream: Upstream, block: number, askedAtMs: number): boolean {
+    return this.#monitor.isHead(upstream, block, askedAtMs);
+  }
+
+  /** Time callers wait for an upstream to reach a block, ms. */
+  get catchUpMs(): number {
+    const usualMs = CATCH_UP_BLOCKS * this.options.chain.blockTimeMs;
+    return Math.min(MAX_CATCH_UP_MS, Math.max(MIN_CATCH_UP_MS, usualMs));
+  }
+
+  /** Waits until some upstream was found to serve the chain, or none could be. */
+  async ready(maxMs: number, signal: AbortSignal | undefined): Promise<void> {
+    if (this.head !== undefined) return;
+    this.touch();
+    const untilMs = this.options.clock.monotonic() + maxMs;
+    (await this.acquire("read", new Set(), untilMs, signal))?.release();
+  }
+
+  /** Has the upstreams' heads looked at, and waits for the looks, but no longer than `maxMs`. */
+  async refreshHeads(maxMs: number): Promise<void> {
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, maxMs);
+    await Promise.race([this.#monitor.poke(), late]);
+    clearTimeout(timer);
+  }
+
+  /** Notes that the chain is in use: keeps the watch going. */
+  touch(): void {
+    this.#monitor.touch();
   }
 
   /** Notes a call from a caller: pays into the budget, keeps the watch going. */
@@ -86,11 +147,11 @@ export class ChainPool {
    * The best upstream that takes a request now, other than those already tried, with a place
    * reserved: the caller must send or `release`.
    */
-  pick(kind: MethodClass, tried: ReadonlySet<Upstream>): Upstream | undefined {
+  pick(kind: MethodClass, tried: ReadonlySet<Upstream>, wish: Wish = {}): Upstream | undefined {
     const context = this.#context();
     const candidates: { upstream: Upstream; costMs: number; inFlight: number }[] = [];
     for (const upstream of this.upstreams) {
-      if (!upstream.usable || tried.has(upstream)) continue;
+      if (!this.#isEligible(upstream, tried, wish)) continue;
       if (upstream.admissionWaitMs(context.nowMs) > 0) continue;
       const costMs = upstream.costMs(kind, context);
       candidates.push({ upstream, costMs, inFlight: upstream.inFlight });
@@ -99,7 +160,7 @@ export class ChainPool {
   }
 
   /**
-   * As `pick`, but waits for an upstream where one is busy, paced or being looked at.
+   * As `pick`, but waits for an upstream where one is busy, paced, behind or being looked at.
    * @param untilMs - monotonic time at which waiting ends
    * @returns an upstream with a place reserved; undefined when there is none to be had in time
    */
@@ -108,50 +169,171 @@ export class ChainPool {
     tried: ReadonlySet<Upstream>,
     untilMs: number,
     signal: AbortSignal | undefined,
+    wish: Wish = {},
   ): Promise<Upstream | undefined> {
+    const place = this.#waiters.join();
+    if (!place) return undefined;
+    try {
+      return await this.#waitFor(kind, tried, untilMs, signal, wish, place);
+    } finally {
+      place.leave();
+    }
+  }
+
+  async #waitFor(
+    kind: MethodClass,
+    tried: ReadonlySet<Upstream>,
+    untilMs: number,
+    signal: AbortSignal | undefined,
+    wish: Wish,
+    place: WaitingPlace,
+  ): Promise<Upstream | undefined> {
+    const headUntilMs = this.options.clock.monotonic() + this.catchUpMs;
     for (;;) {
       if (signal?.aborted) return undefined;
-      const upstream = this.pick(kind, tried);
+      const upstream = this.pick(kind, tried, wish);
       if (upstream) return upstream;
       const nowMs = this.options.clock.monotonic();
       if (nowMs >= untilMs) return undefined;
 
-      const waitMs = this.#shortestWait(tried, nowMs);
+      const waitMs = this.#shortestWait(tried, nowMs, wish);
       if (waitMs === undefined) {
-        if (this.#canRepeat(tried)) return undefined;
-        if (!this.#monitor.verifying) {
-          if (!(await this.#monitor.lookAgain())) return this.pick(kind, tried);
+        const hope = this.#hope(tried, wish);
+        if (hope === "none" || (hope === "catch-up" && nowMs >= headUntilMs)) return undefined;
+        if (hope === "catch-up") void this.#monitor.poke();
+        else if (!this.#monitor.verifying) {
+          if (!(await this.#monitor.lookAgain())) return this.pick(kind, tried, wish);
           continue;
         }
       } else if (waitMs !== Number.POSITIVE_INFINITY && nowMs + waitMs > untilMs) {
         return undefined;
       }
-      const napMs = Math.min(waitMs ?? MAX_NAP_MS, MAX_NAP_MS, untilMs - nowMs);
-      if (!(await this.#waiters.wait(napMs, signal))) return undefined;
+      await place.nap(waitMs ?? MAX_NAP_MS, Math.min(MAX_NAP_MS, untilMs - nowMs), signal);
     }
+  }
+
+  /** Names of all upstreams, of which no new one may be called the same. */
+  get names(): Set<string> {
+    return new Set([...this.#upstreams, ...this.#leaving].map(({ name }) => name));
   }
 
   status(): UpstreamStatus[] {
     const context = this.#context();
-    return this.upstreams.map((upstream) => upstream.status(context));
+    return [...this.#upstreams, ...this.#leaving].map((upstream) => upstream.status(context));
+  }
+
+  /**
+   * Takes a node into use once it has shown to serve this chain.
+   * @returns its state; anything but `active` means it was not taken
+   */
+  async attach(node: NodeLink): Promise<UpstreamStatus> {
+    const upstream = this.#newUpstream(node);
+    await this.#monitor.verify(upstream);
+    if (upstream.usable) {
+      this.#upstreams.push(upstream);
+      this.#monitor.touch();
+      this.#waiters.wakeAll();
+    } else {
+      upstream.options.connection.close();
+    }
+    return upstream.status(this.#context());
+  }
+
+  /** Sends an upstream no more calls. @returns it, or undefined when none has this id */
+  drain(id: string): Upstream | undefined {
+    const index = this.#upstreams.findIndex(({ options }) => options.id === id);
+    const [upstream] = index === -1 ? [] : this.#upstreams.splice(index, 1);
+    if (!upstream) return [...this.#leaving].find(({ options }) => options.id === id);
+    upstream.isLeaving = true;
+    this.#leaving.add(upstream);
+    this.#monitor.forget(upstream);
+    // Who waits for this one must look for another.
+    this.#waiters.wakeAll();
+    return upstream;
+  }
+
+  /** Drains an upstream and drops it once its calls have ended. @returns false when unknown */
+  async remove(id: string): Promise<boolean> {
+    if (!this.drain(id)) return false;
+    await this.discard(id);
+    return true;
+  }
+
+  /** Drops the drained upstreams of an id once their calls have ended. */
+  async discard(id: string): Promise<void> {
+    const { clock } = this.options;
+    const untilMs = clock.monotonic() + MAX_LEAVING_MS;
+    for (const upstream of this.#leaving) {
+      if (upstream.options.id !== id) continue;
+      while (upstream.inFlight > 0 && clock.monotonic() < untilMs) {
+        await clock.sleep(LEAVING_NAP_MS);
+      }
+      this.#leaving.delete(upstream);
+      upstream.options.connection.close();
+    }
+  }
+
+  /** Time until an upstream in use takes requests again, where pace or load is all that lacks, ms. */
+  get busyMs(): number | undefined {
+    const nowMs = this.options.clock.monotonic();
+    const waits = this.#upstreams
+      .filter(({ usable }) => usable)
+      .map((upstream) => upstream.admissionWaitMs(nowMs));
+    const shortest = Math.min(...waits);
+    if (waits.length === 0 || shortest === 0) return undefined;
+    return Number.isFinite(shortest) ? shortest : MIN_BUSY_MS;
   }
 
   close(): void {
     this.#monitor.close();
     this.#waiters.wakeAll();
-    for (const { connection } of this.options.nodes) connection.close();
+    for (const { options } of [...this.#upstreams, ...this.#leaving]) options.connection.close();
   }
 
-  /** Whether one that was tried is still healthy; better asked again than waiting for a sick one. */
-  #canRepeat(tried: ReadonlySet<Upstream>): boolean {
-    return this.upstreams.some((upstream) => tried.has(upstream) && upstream.usable);
+  #newUpstream(node: NodeLink): Upstream {
+    const { chain, clock, memory, observer } = this.options;
+    return new Upstream({
+      ...node,
+      chainId: chain.id,
+      judgeError: protocolOf(chain.kind).judgeError,
+      maxConcurrent: node.maxConcurrent ?? DEFAULT_MAX_CONCURRENT,
+      memory,
+      clock,
+      observer,
+      hasPeer: (self) => this.#upstreams.some((other) => other !== self && other.usable),
+      onFault: (self) => this.#monitor.hurry(self),
+      onFree: () => this.#waiters.wakeOne(),
+    });
   }
 
-  /** Time until a healthy upstream admits a request, ms; undefined when none is healthy. */
-  #shortestWait(tried: ReadonlySet<Upstream>, nowMs: number): number | undefined {
+  /** Whether a call may be sent to an upstream as far as state, head and methods go. */
+  #isEligible(upstream: Upstream, tried: ReadonlySet<Upstream>, wish: Wish): boolean {
+    if (!upstream.usable || tried.has(upstream) || wish.suits?.(upstream) === false) return false;
+    if (this.#isBehind(upstream, wish.minHead?.())) return false;
+    const { method } = wish;
+    if (method === undefined || !upstream.lacks(method)) return true;
+    // While another serves the method, one that does not is not asked, not even as a second.
+    return !this.#upstreams.some((other) => other.usable && !other.lacks(method));
+  }
+
+  /**
+   * What may be waited for when no upstream can be sent the call: that one which is behind catches
+   * up, or that one is found to be back. Neither, while one that was tried is healthy, which is
+   * better asked again than waiting for a sick one, or none that is healthy suits the call.
+   */
+  #hope(tried: ReadonlySet<Upstream>, wish: Wish): "catch-up" | "return" | "none" {
+    const usable = this.upstreams.filter((upstream) => upstream.usable);
+    const suitable = usable.filter((upstream) => wish.suits?.(upstream) !== false);
+    const minHead = wish.minHead?.();
+    if (suitable.some((one) => !tried.has(one) && this.#isBehind(one, minHead))) return "catch-up";
+    return usable.length > 0 ? "none" : "return";
+  }
+
+  /** Time until a healthy upstream admits a request, ms; undefined when none is eligible. */
+  #shortestWait(tried: ReadonlySet<Upstream>, nowMs: number, wish: Wish): number | undefined {
     let shortest: number | undefined;
     for (const upstream of this.upstreams) {
-      if (!upstream.usable || tried.has(upstream)) continue;
+      if (!this.#isEligible(upstream, tried, wish)) continue;
       shortest = Math.min(shortest ?? Number.POSITIVE_INFINITY, upstream.admissionWaitMs(nowMs));
     }
     return shortest;
@@ -163,5 +345,9 @@ export class ChainPool {
       chainHead: this.#monitor.head,
       blockTimeMs: this.options.chain.blockTimeMs,
     };
+  }
+
+  #isBehind(upstream: Upstream, minHead: number | undefined): boolean {
+    return minHead !== undefined && (this.trustedHead(upstream) ?? -1) < minHead;
   }
 }

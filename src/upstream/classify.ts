@@ -27,12 +27,29 @@ export interface NodeAnswer {
 export type RetryReason =
   | Exclude<ConnectionFault, "aborted">
   | "timeout"
+  | "busy"
   | "server-error"
   | "malformed"
   | "wrong-id"
   | "node-error"
   | "missing-data"
   | "unsupported-method";
+
+/** What a node's error tells, as far as rules look at it. */
+export interface NodeError {
+  readonly code: number | undefined;
+  /** Message and textual data in lower case. */
+  readonly text: string;
+  readonly hasData: boolean;
+}
+
+/** What an error means by a rule of one family of chains. */
+export type ErrorJudgement =
+  | { readonly kind: "deliver" }
+  | { readonly kind: "retry"; readonly reason: RetryReason; readonly fault: boolean };
+
+/** The rules of a family of chains; undefined leaves an error to the common ones. */
+export type JudgeError = (error: NodeError) => ErrorJudgement | undefined;
 
 /**
  * What an attempt's outcome means:
@@ -59,7 +76,7 @@ export type Verdict =
 export function classifyFault(fault: ConnectionFault | "timeout"): Verdict {
   if (fault === "aborted") return { kind: "aborted" };
   if (fault === "redirect") return { kind: "reject", reason: "redirect" };
-  return { kind: "retry", reason: fault, fault: fault !== "too-large" };
+  return { kind: "retry", reason: fault, fault: fault !== "too-large" && fault !== "no-memory" };
 }
 
 /**
@@ -67,20 +84,28 @@ export function classifyFault(fault: ConnectionFault | "timeout"): Verdict {
  * except where the status is about us and not about the call.
  * @param id - the id the request carried
  * @param nowMs - wall-clock time, for a `Retry-After` that names a date
+ * @param judge - asked about errors before the common rules
  */
-export function classifyAnswer(http: HttpAnswer, id: number, nowMs: number): Verdict {
+export function classifyAnswer(
+  http: HttpAnswer,
+  id: number,
+  nowMs: number,
+  judge?: JudgeError,
+): Verdict {
   const { status } = http;
   if (status === 429) return { kind: "limited", retryAfterMs: parseRetryAfter(http, nowMs) };
   const answer = readAnswer(http.bytes);
   if (!answer) return classifyStatus(http, nowMs);
   if (answer.error) {
-    const verdict = classifyError(answer, http, nowMs);
+    const verdict = classifyError(answer, http, nowMs, judge);
     // These bodies speak about the operator's credentials; they are never passed on.
     const aboutUs = status === 401 || status === 402 || status === 403;
     if (aboutUs && verdict.kind !== "limited") return { kind: "reject", reason: "refused" };
-    return isOurId(answer, id, true) ? verdict : wrongId;
+    // Whoever was refused for pace need not be named.
+    if (verdict.kind === "limited") return verdict;
+    return isOurId(answer, id, http.isShared ? "exact" : "error") ? verdict : wrongId;
   }
-  if (!isOurId(answer, id, false)) return wrongId;
+  if (!isOurId(answer, id, http.isShared ? "exact" : "result")) return wrongId;
   return status < 300 ? { kind: "deliver", answer } : classifyStatus(http, nowMs);
 }
 
@@ -109,10 +134,13 @@ function isNull(bytes: Uint8Array, span: Span): boolean {
   return bytes[span.start] === 0x6e;
 }
 
-/** Nodes answer with the id we sent, as a number or as text; on errors some send null or none. */
-function isOurId(answer: NodeAnswer, id: number, isError: boolean): boolean {
-  if (!answer.id) return true;
-  if (isNull(answer.bytes, answer.id)) return isError;
+/**
+ * Nodes answer with the id we sent, as a number or as text; on errors some send null or none. Only
+ * the answer to a batch must name it, or it may be another item's.
+ */
+function isOurId(answer: NodeAnswer, id: number, need: "exact" | "result" | "error"): boolean {
+  if (!answer.id) return need !== "exact";
+  if (isNull(answer.bytes, answer.id)) return need === "error";
   const value = valueOf(answer.bytes, answer.id);
   return value === id || value === String(id);
 }
@@ -128,13 +156,6 @@ function classifyStatus(http: HttpAnswer, nowMs: number): Verdict {
   }
   const reason = status >= 400 ? "server-error" : "malformed";
   return { kind: "retry", reason, fault: true };
-}
-
-interface NodeError {
-  readonly code: number | undefined;
-  /** Message and textual data in lower case. */
-  readonly text: string;
-  readonly hasData: boolean;
 }
 
 /** Longest error text looked at; revert data may be far longer and says nothing here. */
@@ -159,10 +180,18 @@ function readError(answer: NodeAnswer, span: Span): NodeError {
 }
 
 /** Decides on the error object alone; the order of the rules is from certain to likely. */
-function classifyError(answer: NodeAnswer, http: HttpAnswer, nowMs: number): Verdict {
+function classifyError(
+  answer: NodeAnswer,
+  http: HttpAnswer,
+  nowMs: number,
+  judge: JudgeError | undefined,
+): Verdict {
   const deliver: Verdict = { kind: "deliver", answer };
   if (!answer.error) return deliver;
-  const { code, text, hasData } = readError(answer, answer.error);
+  const error = readError(answer, answer.error);
+  const judgement = judge?.(error);
+  if (judgement) return { ...judgement, answer };
+  const { code, text, hasData } = error;
 
   if (code !== undefined && rateLimitCodes.has(code)) {
     return { kind: "limited", retryAfterMs: parseRetryAfter(http, nowMs) };

@@ -1,3 +1,5 @@
+import { type AnswerMemory, type Lease, MIN_COUNTED_BYTES } from "./memory.ts";
+
 /** An HTTP answer read to its end. */
 export interface HttpAnswer {
   readonly status: number;
@@ -5,6 +7,8 @@ export interface HttpAnswer {
   readonly retryAfter: string | null;
   /** The body, decompressed. */
   readonly bytes: Uint8Array;
+  /** Set where this is one item's part of the answer to several requests. */
+  readonly isShared?: boolean;
 }
 
 /** Why there is no complete HTTP answer. */
@@ -15,6 +19,8 @@ export type ConnectionFault =
   | "truncated"
   /** The answer is larger than allowed. */
   | "too-large"
+  /** The answers under way take all the memory there is for them. */
+  | "no-memory"
   /** The node sent us elsewhere; a POST is never redirected. */
   | "redirect"
   /** The caller's signal ended the request. */
@@ -33,6 +39,8 @@ export interface SendOptions {
   readonly signal: AbortSignal;
   /** Largest body accepted, after decompression. */
   readonly maxBytes: number;
+  /** Counts the answer's bytes while it is read. */
+  readonly memory: AnswerMemory;
 }
 
 /** One upstream's own keep-alive connections. */
@@ -83,19 +91,21 @@ export function connectHttp(url: URL, address?: string): Connection {
     session.fetch(href, { method: "POST", headers, body, redirect: "manual", keepalive, signal });
 
   return {
-    async send(body, { signal, maxBytes }) {
+    async send(body, { signal, maxBytes, memory }) {
       let response: Response;
+      const wasWarm = warm;
       try {
         response = await post(body, signal, true);
       } catch (error) {
         if (signal.aborted) throw new ConnectionError("aborted");
-        if (!warm || !isReset(error)) throw new ConnectionError("unreachable");
+        if (!wasWarm || !isReset(error)) throw new ConnectionError("unreachable");
         // The pool may hold connections the node has closed since. POST is not repeated by fetch,
         // so it is sent again, once, on a connection of its own.
-        warm = false;
         try {
           response = await post(body, signal, false);
         } catch {
+          // It is not the age of the connection; nothing is repeated until something was answered.
+          warm = false;
           throw new ConnectionError(signal.aborted ? "aborted" : "unreachable");
         }
       }
@@ -104,7 +114,7 @@ export function connectHttp(url: URL, address?: string): Connection {
         await response.body?.cancel().catch(() => {});
         throw new ConnectionError("redirect");
       }
-      const bytes = await readWhole(response, signal, maxBytes);
+      const bytes = await readWhole(response, { signal, maxBytes, memory });
       return { status: response.status, retryAfter: response.headers.get("retry-after"), bytes };
     },
     close: () => session.close(),
@@ -127,43 +137,68 @@ function isReset(error: unknown): boolean {
   );
 }
 
-async function readWhole(
-  response: Response,
-  signal: AbortSignal,
-  maxBytes: number,
-): Promise<Uint8Array> {
+async function readWhole(response: Response, options: SendOptions): Promise<Uint8Array> {
+  const { signal, maxBytes } = options;
   const declared = response.headers.get("content-length");
-  const encoded = response.headers.has("content-encoding");
   const length = declared === null ? undefined : Number(declared);
-  if (length !== undefined && length > maxBytes) {
-    await response.body?.cancel().catch(() => {});
-    throw new ConnectionError("too-large");
-  }
-  let bytes: Uint8Array;
   try {
+    if (length !== undefined && length > maxBytes) throw new ConnectionError("too-large");
     // A compressed body may unfold to far more than its declared length, so it is counted.
-    bytes =
-      length === undefined || encoded
-        ? await readCounted(response, maxBytes)
-        : await response.bytes();
+    if (length === undefined || response.headers.has("content-encoding")) {
+      return await readCounted(response, options);
+    }
+    const bytes = await readDeclared(response, length, options);
+    if (bytes.byteLength !== length) throw new ConnectionError("truncated");
+    return bytes;
   } catch (error) {
-    if (error instanceof ConnectionError) throw error;
-    throw new ConnectionError(signal.aborted ? "aborted" : "truncated");
+    await response.body?.cancel().catch(() => {});
+    if (signal.aborted) throw new ConnectionError("aborted");
+    throw error instanceof ConnectionError ? error : new ConnectionError("truncated");
   }
-  if (length !== undefined && !encoded && bytes.byteLength !== length) {
-    throw new ConnectionError("truncated");
-  }
-  return bytes;
 }
 
-async function readCounted(response: Response, maxBytes: number): Promise<Uint8Array> {
+/** Reads a body of known length, once there is room for it; until then the node waits. */
+async function readDeclared(
+  response: Response,
+  length: number,
+  { signal, memory }: SendOptions,
+): Promise<Uint8Array> {
+  if (length < MIN_COUNTED_BYTES) return response.bytes();
+  const lease = await memory.take(length, signal);
+  if (!lease) throw new ConnectionError("no-memory");
+  try {
+    return await response.bytes();
+  } finally {
+    releaseLater(lease);
+  }
+}
+
+/** Reads a body whose length shows only at its end. */
+async function readCounted(
+  response: Response,
+  { maxBytes, memory }: SendOptions,
+): Promise<Uint8Array> {
   if (!response.body) return new Uint8Array();
+  const lease = memory.hold(0);
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of response.body) {
-    size += chunk.byteLength;
-    if (size > maxBytes) throw new ConnectionError("too-large");
-    chunks.push(chunk);
+  try {
+    for await (const chunk of response.body) {
+      size += chunk.byteLength;
+      if (size > maxBytes) throw new ConnectionError("too-large");
+      chunks.push(chunk);
+      // Joining the chunks needs the room once more. Whoever waited here could wait for another
+      // who waits here too, so there is no waiting.
+      const isThere = size < MIN_COUNTED_BYTES || lease.grow(2 * size - lease.bytes);
+      if (!isThere) throw new ConnectionError("no-memory");
+    }
+    return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size);
+  } finally {
+    releaseLater(lease);
   }
-  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size);
+}
+
+/** Until the turn ends, whoever gets the bytes has time to count them as its own. */
+function releaseLater(lease: Lease): void {
+  if (lease.bytes > 0) setImmediate(() => lease.release());
 }

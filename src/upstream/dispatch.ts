@@ -1,5 +1,5 @@
 import type { NodeAnswer, Verdict } from "./classify.ts";
-import type { ChainPool } from "./chainPool.ts";
+import type { ChainPool, Wish } from "./chainPool.ts";
 import { p95Ms } from "./health.ts";
 import { classOf, type MethodClass } from "./methodClass.ts";
 import {
@@ -18,20 +18,55 @@ const MAX_ATTEMPTS = 3;
 const MIN_HEDGE_MS = 50;
 /** Pause before an upstream that failed is asked again because there is no other. */
 const REPEAT_PAUSE_MS = 25;
+/** Time after the deadline at which a call is ended that did not end by itself, ms. */
+const DEADLINE_GRACE_MS = 10;
+/** Refusals for pace after which a call is given up; whole storms of them are kept off by the pace. */
+const MAX_REFUSALS = 5;
+/** Answers of one call that may be disbelieved because their upstreams were behind. */
+const MAX_DISBELIEFS = 4;
+
+/**
+ * What a read makes of an upstream's answer:
+ * - final: it is the caller's at once, even an error that another upstream might not give;
+ * - believe: it is the caller's, as far as its kind goes;
+ * - doubt: delivered only when no other upstream does better;
+ * - disbelieve: the upstream is behind what it was asked about; never delivered.
+ */
+export type Belief = "final" | "believe" | "doubt" | "disbelieve";
+
+/** An upstream's answer to a read. */
+export interface Attempted {
+  readonly upstream: Upstream;
+  readonly answer: NodeAnswer;
+  /** When it was asked, monotonic ms. */
+  readonly askedAtMs: number;
+}
+
+/** What a read asks of upstreams and their answers, beyond the usual. */
+export interface ReadRules extends Wish {
+  /** Looks at an answer, whether a result or an error, before it counts. */
+  readonly review?: (attempt: Attempted) => Belief | Promise<Belief>;
+}
+
+/** A reply and where in its bytes the parts stand. */
+export interface NodeReply extends RpcReply {
+  readonly answer: NodeAnswer;
+}
 
 /**
  * Sends a read through a chain's upstreams: on failure to another one, and when slow to a second
- * one at the same time. The first usable answer wins, and the others are cancelled.
+ * one at the same time. The first answer that is believed wins, and the others are cancelled.
  * @throws UpstreamUnavailableError, or the signal's reason when the caller aborted
  */
 export async function dispatchRead(
   pool: ChainPool,
   call: RpcCall,
   options: CallOptions,
-): Promise<RpcReply> {
+  rules: ReadRules = {},
+): Promise<NodeReply> {
   options.signal?.throwIfAborted();
   pool.begin();
-  const run = new ReadRun(pool, call, options);
+  const run = new ReadRun(pool, call, options, rules);
   return run.start();
 }
 
@@ -42,48 +77,72 @@ class ReadRun {
   readonly #untilMs: number;
   readonly #active = new Map<Upstream, { cancel: AbortController; startMs: number }>();
   readonly #tried = new Set<Upstream>();
+  readonly rules: ReadRules;
   #attempts = 0;
+  #disbeliefs = 0;
+  /** Attempts that were refused for pace. */
+  #refusals = 0;
   #hedged = false;
   /** A node's error to deliver if nobody does better. */
   #fallback: { answer: NodeAnswer; upstream: Upstream } | undefined;
   #settled = false;
   #hedgeTimer: ReturnType<typeof setTimeout> | undefined;
-  readonly #outcome = Promise.withResolvers<RpcReply>();
+  #deadlineTimer: ReturnType<typeof setTimeout> | undefined;
+  readonly #outcome = Promise.withResolvers<NodeReply>();
   readonly #onAbort = () => this.#fail(this.options.signal?.reason, "aborted");
 
   constructor(
     private readonly pool: ChainPool,
     private readonly call: RpcCall,
     private readonly options: CallOptions,
+    rules: ReadRules,
   ) {
+    this.rules = { method: call.method, ...rules };
     this.#kind = classOf(call.method);
     this.#startMs = pool.options.clock.monotonic();
     this.#untilMs = this.#startMs + (options.deadlineMs ?? DEFAULT_DEADLINE_MS);
   }
 
-  start(): Promise<RpcReply> {
+  start(): Promise<NodeReply> {
     this.options.signal?.addEventListener("abort", this.#onAbort, { once: true });
+    // Attempts end by themselves before; this ends what waits for something else.
+    const leftMs = this.#untilMs - this.#startMs + DEADLINE_GRACE_MS;
+    this.#deadlineTimer = setTimeout(() => this.#giveUp(), leftMs);
     void this.#next();
     return this.#outcome.promise;
   }
 
   /** Sends the next attempt, or ends the call when there is none to make. */
   async #next(): Promise<void> {
-    const upstream =
-      this.pool.pick(this.#kind, this.#tried) ??
-      (await this.pool.acquire(this.#kind, this.#tried, this.#untilMs, this.options.signal)) ??
-      (await this.#repeat());
+    const upstream = this.#pick() ?? (await this.#acquire()) ?? (await this.#repeat());
     if (this.#settled) upstream?.release();
     else if (upstream) this.#launch(upstream);
     else if (this.#active.size === 0) this.#giveUp();
+  }
+
+  #pick(): Upstream | undefined {
+    return this.pool.pick(this.#kind, this.#tried, this.rules);
+  }
+
+  #acquire(): Promise<Upstream | undefined> {
+    const { signal } = this.options;
+    return this.pool.acquire(this.#kind, this.#tried, this.#untilMs, signal, this.rules);
   }
 
   /** After a pause, an upstream that was tried before, when there is no other. */
   async #repeat(): Promise<Upstream | undefined> {
     if (this.#tried.size === 0 || this.#settled) return undefined;
     this.#tried.clear();
-    await Bun.sleep(REPEAT_PAUSE_MS * this.#attempts);
-    return this.#settled ? undefined : this.pool.pick(this.#kind, this.#tried);
+    await Bun.sleep(this.#repeatPauseMs());
+    if (this.#settled) return undefined;
+    return this.#pick() ?? (this.#disbeliefs > 0 ? this.#acquire() : undefined);
+  }
+
+  /** One that was behind needs a part of a block's time; one that failed, a moment. */
+  #repeatPauseMs(): number {
+    const failedMs = REPEAT_PAUSE_MS * this.#attempts;
+    const behindMs = this.#disbeliefs > 0 ? this.pool.catchUpMs / (MAX_DISBELIEFS + 1) : 0;
+    return Math.max(failedMs, behindMs);
   }
 
   #launch(upstream: Upstream): void {
@@ -104,7 +163,7 @@ class ReadRun {
     if (this.#attempts === 1) this.#scheduleHedge(upstream, timeoutMs);
     void upstream
       .attempt(this.call, this.#kind, timeoutMs, cancel)
-      .then((verdict) => this.#conclude(upstream, verdict));
+      .then((verdict) => this.#review(upstream, verdict));
   }
 
   #scheduleHedge(first: Upstream, timeoutMs: number): void {
@@ -113,7 +172,7 @@ class ReadRun {
     if (afterMs >= timeoutMs) return;
     this.#hedgeTimer = setTimeout(() => {
       if (this.#settled || this.#active.size !== 1) return;
-      const second = this.pool.pick(this.#kind, this.#tried);
+      const second = this.#pick();
       if (!second) return;
       if (!this.pool.budget.withdraw()) return second.release();
       this.#hedged = true;
@@ -121,19 +180,41 @@ class ReadRun {
     }, afterMs);
   }
 
-  #conclude(upstream: Upstream, verdict: Verdict): void {
+  /** Asks the rules about an answer; without rules it is believed. */
+  async #review(upstream: Upstream, verdict: Verdict): Promise<void> {
+    const answer = answerOf(verdict);
+    const { review } = this.rules;
+    if (this.#settled || !answer || !review) return this.#conclude(upstream, verdict, undefined);
+    const askedAtMs = this.#active.get(upstream)?.startMs ?? this.#startMs;
+    const belief = review({ upstream, answer, askedAtMs });
+    this.#conclude(upstream, verdict, typeof belief === "string" ? belief : await belief);
+  }
+
+  #conclude(upstream: Upstream, verdict: Verdict, belief: Belief | undefined): void {
     if (this.#settled) return;
     this.#active.delete(upstream);
-    if (verdict.kind === "deliver") return this.#deliver(upstream, verdict.answer);
-    if (verdict.kind === "retry" && verdict.answer) {
-      this.#fallback = { answer: verdict.answer, upstream };
+    const answer = answerOf(verdict);
+    const isBelieved = verdict.kind === "deliver" && (belief ?? "believe") === "believe";
+    if (answer && (belief === "final" || isBelieved)) return this.#deliver(upstream, answer);
+    if (verdict.kind === "limited") {
+      // Its pace tells when it may be asked again, and until then keeps everyone from asking.
+      this.#refusals++;
+      this.#tried.delete(upstream);
     }
+    if (belief === "disbelieve") this.#disbeliefs++;
+    else if (answer) this.#fallback = { answer, upstream };
     if (this.#active.size > 0) return;
-    const timeIsUp = this.pool.options.clock.monotonic() >= this.#untilMs;
-    if (timeIsUp || this.#attempts >= MAX_ATTEMPTS || !this.pool.budget.withdraw()) {
-      return this.#giveUp();
-    }
-    void this.#next();
+    if (this.#mayTryAgain(verdict, belief)) void this.#next();
+    else this.#giveUp();
+  }
+
+  #mayTryAgain(verdict: Verdict, belief: Belief | undefined): boolean {
+    if (this.pool.options.clock.monotonic() >= this.#untilMs) return false;
+    // An answer from behind says that others know better; it is no sign of trouble to be spared.
+    if (belief === "disbelieve") return this.#disbeliefs <= MAX_DISBELIEFS;
+    if (verdict.kind === "limited") return this.#refusals <= MAX_REFUSALS;
+    const allowed = MAX_ATTEMPTS + this.#disbeliefs + this.#refusals;
+    return this.#attempts < allowed && this.pool.budget.withdraw();
   }
 
   #deliver(upstream: Upstream, answer: NodeAnswer): void {
@@ -146,12 +227,17 @@ class ReadRun {
       isError: answer.error !== undefined,
       upstream: upstream.name,
       attempts: this.#attempts,
+      source: "upstream",
+      hedged: this.#hedged,
+      retried: this.#attempts > (this.#hedged ? 2 : 1),
+      answer,
     });
   }
 
   #giveUp(): void {
     if (this.#fallback) return this.#deliver(this.#fallback.upstream, this.#fallback.answer);
-    this.#fail(new UpstreamUnavailableError("no upstream answered"), "unavailable");
+    const error = new UpstreamUnavailableError("no upstream answered", this.pool.busyMs);
+    this.#fail(error, "unavailable");
   }
 
   #fail(error: unknown, outcome: "aborted" | "unavailable"): void {
@@ -163,6 +249,7 @@ class ReadRun {
   #settle(outcome: "answer" | "aborted" | "unavailable"): void {
     this.#settled = true;
     clearTimeout(this.#hedgeTimer);
+    clearTimeout(this.#deadlineTimer);
     this.options.signal?.removeEventListener("abort", this.#onAbort);
     for (const { cancel } of this.#active.values()) cancel.abort();
     const { chain, clock, observer } = this.pool.options;
@@ -175,4 +262,9 @@ class ReadRun {
       durationMs: clock.monotonic() - this.#startMs,
     });
   }
+}
+
+/** The answer of a node that an attempt got, whatever it is worth. */
+export function answerOf(verdict: Verdict): NodeAnswer | undefined {
+  return verdict.kind === "deliver" || verdict.kind === "retry" ? verdict.answer : undefined;
 }

@@ -4,7 +4,7 @@ import { ApiError } from "../lib/errors.ts";
 import { isPublicAddress } from "./publicAddress.ts";
 
 const MAX_URL_LENGTH = 2_048;
-const RESOLVE_TIMEOUT_MS = 2_000;
+const RESOLVE_TIMEOUT_MS = 750;
 
 /**
  * Ports a caller's URL may name: https, its common alternative, and the customary ports of EVM
@@ -37,7 +37,7 @@ export interface UrlGuardOptions {
   readonly configuredUrls: readonly string[];
   /** Replaces the system's resolver in tests. */
   readonly resolve?: Resolve;
-  /** Longest wait for the resolver, 2,000 ms by default. */
+  /** Longest wait for the resolver, 750 ms by default. */
   readonly resolveTimeoutMs?: number;
 }
 

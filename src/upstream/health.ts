@@ -19,8 +19,10 @@ const RISE_WEIGHT = 0.3;
 const FALL_WEIGHT = 0.15;
 const ERROR_WEIGHT = 0.1;
 /** Unused estimates lose half their weight in this time, so that a slow upstream is tried again. */
-const LATENCY_HALF_LIFE_MS = 4_000;
+const LATENCY_HALF_LIFE_MS = 2_000;
 const ERROR_HALF_LIFE_MS = 5_000;
+/** Good news after a pause counts more, as what it is averaged with is old: by half after this. */
+const STALE_HALF_LIFE_MS = 1_000;
 /** What a failed request costs its caller at least: noticing, choosing, sending again. */
 const MIN_RETRY_COST_MS = 100;
 /** A mean deviation is about 0.8 standard deviations, so this many above the mean is near p95. */
@@ -78,7 +80,7 @@ export function newHealth(): Health {
 /** Records a usable answer. */
 export function recordAnswer(health: Health, kind: MethodClass, latencyMs: number, nowMs: number) {
   const estimate = health.classes[kind];
-  learnLatency(estimate, latencyMs);
+  learnLatency(estimate, latencyMs, nowMs);
   learnError(estimate, 0, nowMs);
   health.consecutiveFailures = 0;
   health.answersSinceEjection++;
@@ -162,7 +164,7 @@ function scheduleProbe(health: Health, nowMs: number) {
   health.probeAtMs = nowMs + waitMs;
 }
 
-function learnLatency(estimate: ClassHealth, latencyMs: number) {
+function learnLatency(estimate: ClassHealth, latencyMs: number, nowMs: number) {
   if (estimate.samples === 0 || estimate.isGuess) {
     estimate.latencyMs = latencyMs;
     estimate.deviationMs = latencyMs / 2;
@@ -170,7 +172,8 @@ function learnLatency(estimate: ClassHealth, latencyMs: number) {
     return;
   }
   const difference = latencyMs - estimate.latencyMs;
-  const weight = difference > 0 ? RISE_WEIGHT : FALL_WEIGHT;
+  const staleness = 1 - halving(nowMs - estimate.updatedAtMs, STALE_HALF_LIFE_MS);
+  const weight = difference > 0 ? RISE_WEIGHT : Math.max(FALL_WEIGHT, staleness);
   estimate.latencyMs += weight * difference;
   estimate.deviationMs += weight * (Math.abs(difference) - estimate.deviationMs);
 }

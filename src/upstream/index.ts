@@ -1,13 +1,33 @@
+export { applyChanges, type LineupChange } from "./changes.ts";
 export { createUpstreamPool, type UpstreamPoolDependencies } from "./pool.ts";
 export { createUrlGuard, type UrlGuard, type UrlGuardOptions } from "./guard.ts";
 export type { AttemptOutcome, UpstreamObserver } from "./observer.ts";
+export type { AnswerMemory, Lease } from "./memory.ts";
 export { type MethodClass, methodClasses } from "./methodClass.ts";
 export {
   type CallOptions,
   type RpcCall,
+  type ReplySource,
   type RpcReply,
   type UpstreamPool,
   type UpstreamStatus,
+  type UpstreamRefusal,
+  UpstreamRefusedError,
   UpstreamUnavailableError,
   WrongChainError,
 } from "./types.ts";
+export { upstreamId } from "./upstream.ts";
+export {
+  type Block,
+  type BlockEvent,
+  type BlockFollower,
+  type BlockListener,
+  type ChainFeeds,
+  createFeeds,
+  type Feeds,
+  type FeedsOptions,
+  type LogFeed,
+  type LogFilter,
+  LogFilterError,
+  parseLogFilter,
+} from "./blocks/index.ts";

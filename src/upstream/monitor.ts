@@ -5,6 +5,7 @@ import type { Verdict } from "./classify.ts";
 import { forgive, p95Ms, readmit } from "./health.ts";
 import type { UpstreamObserver } from "./observer.ts";
 import { type ChainProtocol, protocolOf } from "./protocol.ts";
+import { Heads } from "./reads/heads.ts";
 import { resultOf, type Upstream } from "./upstream.ts";
 
 /** Heads are asked for once per block, within these bounds. */
@@ -19,6 +20,13 @@ const MAX_PROBE_MS = 5_000;
 const WRONG_CHAIN_RECHECK_MS = 30_000;
 /** Callers who find no usable upstream may have each probed again this often. */
 const MIN_DEMAND_GAP_MS = 100;
+
+/** Callers who need a newer head may have all upstreams looked at this often: a quarter block. */
+const MIN_POKE_GAP_MS = 50;
+const MAX_POKE_GAP_MS = 500;
+
+/** Calls per upstream since the last such look that make a new block worth one of all upstreams. */
+const POKE_WORTH_CALLS = 20;
 
 /** An upstream in use that just failed is looked at this soon. */
 const SUSPECT_LOOK_MS = 250;
@@ -35,8 +43,10 @@ export interface MonitorOptions {
   readonly observer: UpstreamObserver;
   /** False for short-lived upstreams, which are verified but not watched. */
   readonly poll: boolean;
-  /** Called when an upstream became usable, or was found not to be. */
+  /** Called when an upstream became usable, or was found not to be, or showed a higher head. */
   readonly onChange: () => void;
+  /** Called when the chain itself went back to `head`. */
+  readonly onRollback: (head: number) => void;
 }
 
 /**
@@ -44,8 +54,13 @@ export interface MonitorOptions {
  * Begins with the first call, pauses when calls stop.
  */
 export class Monitor {
-  #head: number | undefined;
   #lastUseMs = 0;
+  #callsSincePoke = 0;
+  #pokedAtMs = Number.NEGATIVE_INFINITY;
+  #poke: Promise<void> | undefined;
+  readonly #heads: Heads;
+  /** When each upstream's head was last raised, so that a look from before changes nothing. */
+  readonly #raisedAtMs = new WeakMap<Upstream, number>();
   #closed = false;
   readonly #protocol: ChainProtocol;
   readonly #verifying = new SingleFlight<boolean>();
@@ -57,11 +72,66 @@ export class Monitor {
 
   constructor(private readonly options: MonitorOptions) {
     this.#protocol = protocolOf(options.chain.kind);
+    const { blockTimeMs } = options.chain;
+    this.#heads = new Heads({ blockTimeMs, now: () => options.clock.monotonic() });
   }
 
-  /** Highest block any upstream has shown; never moves backwards. */
+  /** Highest block the upstreams have shown; moves back only when none has shown it for a while. */
   get head(): number | undefined {
-    return this.#head;
+    return this.#heads.highest;
+  }
+
+  /**
+   * Notes a block that an upstream's answer showed.
+   * @returns false when it leaps ahead of the chain and no other upstream confirms it
+   */
+  learnHead(upstream: Upstream, block: number): boolean {
+    const known = upstream.health.head;
+    if (known !== undefined && block <= known) return true;
+    const isNew = block > (this.head ?? 0);
+    if (!this.#heads.claim(upstream, block, this.#hasPeer(upstream))) return false;
+    this.#setHead(upstream, block);
+    // The others likely have it too, and are to share the calls that ask for it.
+    const isWorth = this.#callsSincePoke >= POKE_WORTH_CALLS * this.options.upstreams.length;
+    if (isNew && isWorth) void this.poke();
+    return true;
+  }
+
+  /**
+   * Notes that an upstream, asked at a moment about its tip, answered with a block.
+   * @returns false when it had shown a higher one before it was asked
+   */
+  isHead(upstream: Upstream, block: number, askedAtMs: number): boolean {
+    const known = upstream.health.head;
+    if (known === undefined || block >= known) return true;
+    const raisedAtMs = this.#raisedAtMs.get(upstream) ?? Number.POSITIVE_INFINITY;
+    if (raisedAtMs < askedAtMs) this.#setHead(upstream, block);
+    return false;
+  }
+
+  /** The block from which an upstream will answer at least; undefined while its head is unknown. */
+  trustedHead(upstream: Upstream): number | undefined {
+    const { head } = upstream.health;
+    return head === undefined ? undefined : head - this.#heads.spread(upstream);
+  }
+
+  /** Looks at the heads of all upstreams in use, at most once per quarter of a block. */
+  poke(): Promise<void> {
+    const { clock, chain, upstreams } = this.options;
+    const nowMs = clock.monotonic();
+    const gapMs = Math.min(MAX_POKE_GAP_MS, Math.max(MIN_POKE_GAP_MS, chain.blockTimeMs / 4));
+    if (this.#closed || nowMs - this.#pokedAtMs < gapMs) return this.#poke ?? Promise.resolve();
+    this.#pokedAtMs = nowMs;
+    this.#callsSincePoke = 0;
+    const free = upstreams.filter((one) => one.usable && one.admissionWaitMs(nowMs) === 0);
+    const looks = free.map(async (upstream) => this.#pollHead(upstream));
+    const poke = Promise.all(looks)
+      .then(() => undefined)
+      .finally(() => {
+        if (this.#poke === poke) this.#poke = undefined;
+      });
+    this.#poke = poke;
+    return poke;
   }
 
   /** True while some upstream's first look or probe is under way. */
@@ -72,6 +142,7 @@ export class Monitor {
   /** Notes a call on this chain, which starts or continues the watch. */
   touch(): void {
     this.#lastUseMs = this.options.clock.monotonic();
+    this.#callsSincePoke++;
     if (this.#closed) return;
     for (const upstream of this.options.upstreams) {
       const due = this.options.poll || !upstream.usable;
@@ -101,12 +172,20 @@ export class Monitor {
         nowMs - (this.#verifiedAtMs.get(upstream) ?? Number.NEGATIVE_INFINITY) > MIN_DEMAND_GAP_MS,
     );
     const looks = waiting.map(async (upstream) => {
-      if (!(await this.#verify(upstream))) throw new Error("upstream is still away");
+      if (!(await this.verify(upstream))) throw new Error("upstream is still away");
     });
     return Promise.any(looks).then(
       () => true,
       () => false,
     );
+  }
+
+  /** Watches an upstream no more. */
+  forget(upstream: Upstream): void {
+    clearTimeout(this.#watched.get(upstream)?.timer);
+    this.#watched.delete(upstream);
+    this.#verifiedAtMs.delete(upstream);
+    this.#heads.forget(upstream);
   }
 
   close(): void {
@@ -118,9 +197,9 @@ export class Monitor {
   async #watch(upstream: Upstream): Promise<void> {
     this.#watched.set(upstream, undefined);
     if (upstream.usable) await this.#look(upstream);
-    else await this.#verify(upstream);
+    else await this.verify(upstream);
     const idle = this.options.clock.monotonic() - this.#lastUseMs > IDLE_AFTER_MS;
-    if (this.#closed || idle || !this.options.poll) {
+    if (this.#closed || idle || !this.options.poll || upstream.isLeaving) {
       this.#watched.delete(upstream);
       return;
     }
@@ -136,8 +215,12 @@ export class Monitor {
       if (wasSuspect) forgive(health);
       return;
     }
-    const hasPeer = this.options.upstreams.some((other) => other !== upstream && other.usable);
-    if (health.consecutiveFailures > 0 && hasPeer && !upstream.ejected) upstream.eject();
+    const isSuspect = health.consecutiveFailures > 0;
+    if (isSuspect && this.#hasPeer(upstream) && !upstream.ejected) upstream.eject();
+  }
+
+  #hasPeer(upstream: Upstream): boolean {
+    return this.options.upstreams.some((other) => other !== upstream && other.usable);
   }
 
   #schedule(upstream: Upstream): void {
@@ -157,27 +240,42 @@ export class Monitor {
   }
 
   async #pollHead(upstream: Upstream): Promise<boolean> {
+    const startMs = this.options.clock.monotonic();
     const verdict = await this.#ask(upstream, this.#protocol.headMethod);
     const head = this.#protocol.parseHead(resultOf(verdict));
     if (head === undefined) return false;
-    upstream.health.head = head;
-    if (this.#head === undefined || head > this.#head) this.#head = head;
+    const isStale = (this.#raisedAtMs.get(upstream) ?? Number.NEGATIVE_INFINITY) > startMs;
+    if (isStale && head < (upstream.health.head ?? 0)) return true;
+    if (this.#heads.claim(upstream, head, this.#hasPeer(upstream))) this.#setHead(upstream, head);
+    else if ((upstream.health.head ?? 0) > (this.head ?? 0)) upstream.health.head = undefined;
+    this.#settleHead();
     return true;
+  }
+
+  #setHead(upstream: Upstream, head: number): void {
+    const known = upstream.health.head;
+    upstream.health.head = head;
+    if (known !== undefined && head < known) this.#heads.wentBack(upstream, known, head);
+    if (known !== undefined && head <= known) return;
+    this.#raisedAtMs.set(upstream, this.options.clock.monotonic());
+    this.options.onChange();
+  }
+
+  #settleHead(): void {
+    let best: number | undefined;
+    for (const { usable, health } of this.options.upstreams) {
+      if (usable && health.head !== undefined) best = Math.max(best ?? 0, health.head);
+    }
+    if (best !== undefined && this.#heads.settle(best)) this.options.onRollback(best);
   }
 
   #ask(upstream: Upstream, method: string): Promise<Verdict> {
     const timeoutMs = Math.max(MIN_PROBE_MS, 4 * p95Ms(upstream.health, "read"));
-    return upstream
-      .reserve()
-      .attempt(
-        { method, params: undefined },
-        "read",
-        Math.min(MAX_PROBE_MS, timeoutMs),
-        new AbortController(),
-      );
+    return upstream.ask({ method, params: undefined }, Math.min(MAX_PROBE_MS, timeoutMs));
   }
 
-  #verify(upstream: Upstream): Promise<boolean> {
+  /** Finds out whether a node serves the chain and answers. @returns whether it does */
+  verify(upstream: Upstream): Promise<boolean> {
     return this.#verifying.run(upstream.name, async () => {
       this.#pending++;
       try {
@@ -213,10 +311,12 @@ export class Monitor {
   }
 
   async #askIdentity(upstream: Upstream): Promise<Upstream["identity"]> {
-    const { identityMethod } = this.#protocol;
-    if (identityMethod === undefined) return "right";
-    const result = resultOf(await this.#ask(upstream, identityMethod));
-    if (result === undefined) return "unknown";
+    const verdict = await this.#ask(upstream, this.#protocol.identityMethod);
+    const result = resultOf(verdict);
+    if (result === undefined) {
+      const isHidden = verdict.kind === "retry" && verdict.reason === "unsupported-method";
+      return isHidden && this.#protocol.mayHideIdentity ? "right" : "unknown";
+    }
     return this.#protocol.isChain(result, this.options.chain.id) ? "right" : "wrong";
   }
 

@@ -8,7 +8,7 @@ export const rateLimitCodes: ReadonlySet<number> = new Set([429, -32007, -32012,
 
 /** Codes that mean it only together with a matching text, as others use them differently. */
 export const rateLimitText =
-  /rate.?limit|too many requests|compute units|credits? (?:limit|exhaust|exceed)|capacity (?:limit|exceeded)|exceeded.{0,40}capacity|(?:request|call|throughput)s?(?: per second)? limit|limit (?:reached|exceeded).{0,40}(?:request|second|plan)|quota|throttl|(?:daily|monthly).{0,20}limit|usage limit/;
+  /rate.?limit|too many requests?|compute units|credits? (?:limit|exhaust|exceed)|capacity (?:limit|exceeded)|exceeded.{0,40}capacity|(?:request|call|throughput)s?(?: per second)? limit|limit (?:reached|exceeded).{0,40}(?:request|second|plan)|quota|throttl|(?:daily|monthly).{0,20}limit|usage limit/;
 
 /** The same code is used for answers that are too large; those are not about pace. */
 export const rangeLimitText =

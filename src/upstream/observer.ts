@@ -1,5 +1,6 @@
 import type { RetryReason } from "./classify.ts";
 import type { MethodClass } from "./methodClass.ts";
+import type { ReplySource } from "./types.ts";
 
 /** How one request to an upstream ended. */
 export type AttemptOutcome =
@@ -22,9 +23,17 @@ export interface UpstreamObserver {
     readonly hedged: boolean;
     readonly durationMs: number;
   }): void;
+  read?(event: {
+    readonly chainId: number;
+    readonly source: ReplySource;
+    /** False for a method, or params, whose block references are not understood. */
+    readonly isKnown: boolean;
+  }): void;
   state?(event: {
     readonly chainId: number;
     readonly upstream: string;
     readonly state: "active" | "ejected" | "wrong-chain";
+    /** Why it was ejected, in a word. */
+    readonly reason?: string | undefined;
   }): void;
 }

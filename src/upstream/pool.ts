@@ -1,15 +1,23 @@
-import type { Chain, ChainRegistry } from "../chains/index.ts";
+import type { ChainRegistry } from "../chains/index.ts";
 import { type Clock, type Random, systemClock } from "../lib/clock.ts";
+import type { LogCapStore } from "../db/index.ts";
 import { ApiError } from "../lib/errors.ts";
 import { broadcast } from "./broadcast.ts";
-import { ChainPool, type NodeLink } from "./chainPool.ts";
+import { Accounts } from "./accounts.ts";
+import { ChainPool } from "./chainPool.ts";
 import { cappedConnection, type Connect, connectHttp } from "./connection.ts";
 import { dispatchRead } from "./dispatch.ts";
 import { ExternalPools } from "./external.ts";
 import type { UrlGuard } from "./guard.ts";
-import { Pace } from "./limits.ts";
+import { createLineup } from "./lineup.ts";
+import { linkNodes } from "./links.ts";
+import { AnswerMemory } from "./memory.ts";
 import { classOf } from "./methodClass.ts";
 import type { UpstreamObserver } from "./observer.ts";
+import { LogCaps } from "./logs/caps.ts";
+import { readLogs } from "./logs/readLogs.ts";
+import { AnswerCache } from "./reads/cache.ts";
+import { ChainReader, type RangeReader } from "./reads/reader.ts";
 import { poolTransport } from "./transport.ts";
 import {
   type CallOptions,
@@ -23,6 +31,12 @@ import {
 /** Time an external node is allowed per call: its caller waits for one node only, ms. */
 const EXTERNAL_DEADLINE_MS = 8_000;
 
+/** Memory of answers under way when the configuration names none: four answers of the largest size. */
+const DEFAULT_MAX_BUFFERED_BYTES = 256 * 1024 * 1024;
+
+/** Memory of answers that cannot change when the configuration names none. */
+const DEFAULT_CACHE_BYTES = 64 * 1024 * 1024;
+
 /** Largest answer read from a caller's node, which may be anyone's. */
 const EXTERNAL_MAX_BYTES = 1_048_576;
 
@@ -34,6 +48,12 @@ export interface UpstreamPoolDependencies {
   readonly clock?: Clock;
   readonly random?: Random;
   readonly connect?: Connect;
+  /** Memory of all answers on their way to callers together, 256 MiB by default. */
+  readonly maxBufferedBytes?: number;
+  /** Memory of answers that cannot change, of all chains together, 64 MiB by default; 0: none. */
+  readonly cacheMaxBytes?: number;
+  /** Keeps what was learnt of upstreams' limits; without it, it is learnt again by each process. */
+  readonly logCaps?: LogCapStore;
 }
 
 /**
@@ -46,16 +66,20 @@ export function createUpstreamPool(dependencies: UpstreamPoolDependencies): Upst
     clock = systemClock,
     random = Math.random,
     connect = connectHttp,
+    maxBufferedBytes = DEFAULT_MAX_BUFFERED_BYTES,
   } = dependencies;
-  const shared = { clock, random, observer };
+  const memory = new AnswerMemory(maxBufferedBytes);
+  const shared = { clock, random, observer, memory };
+  const accounts = new Accounts();
   const chains = new Map<number, ChainPool>();
+  const readers = new WeakMap<ChainPool, ChainReader>();
+  const cache = new AnswerCache(dependencies.cacheMaxBytes ?? DEFAULT_CACHE_BYTES);
   const external = new ExternalPools({
     guard: dependencies.guard ?? refuseAll,
     open: (chain, url, address) => {
-      const connection = cappedConnection(connect(url, address), EXTERNAL_MAX_BYTES);
-      const pace = new Pace(undefined);
-      const node = { name: url.host, connection, pace, maxConcurrent: undefined };
-      return new ChainPool({ ...shared, chain, nodes: [node], poll: false });
+      const open = () => cappedConnection(connect(url, address), EXTERNAL_MAX_BYTES);
+      const nodes = linkNodes(chain.id, [{ url: url.href }], new Accounts(), open);
+      return new ChainPool({ ...shared, chain, nodes, poll: false });
     },
   });
 
@@ -64,9 +88,25 @@ export function createUpstreamPool(dependencies: UpstreamPoolDependencies): Upst
     if (known) return known;
     const chain = registry.byId(chainId);
     if (!chain) throw new UpstreamUnavailableError(`chain ${chainId} is not in the registry`);
-    const pool = new ChainPool({ ...shared, chain, nodes: linkNodes(chain, connect), poll: true });
+    const nodes = linkNodes(chainId, chain.upstreams, accounts, connect);
+    const onRollback = (head: number) => readers.get(pool)?.rollBack(head);
+    const pool = new ChainPool({ ...shared, chain, nodes, poll: true, onRollback });
     chains.set(chainId, pool);
+    if (chain.kind === "evm") {
+      const caps = new LogCaps({ chainId, store: dependencies.logCaps, clock });
+      const readRange: RangeReader = (read, view, options) =>
+        readLogs(pool, caps, read, view, options);
+      readers.set(pool, new ChainReader({ pool, chain, cache, clock, observer, readRange }));
+    }
     return pool;
+  };
+  const send = (pool: ChainPool, call: RpcCall, options: CallOptions): Promise<RpcReply> => {
+    const reader = readers.get(pool);
+    if (classOf(call.method) !== "broadcast") {
+      return reader ? reader.read(call, options) : dispatchRead(pool, call, options);
+    }
+    const run = () => broadcast(pool, call, options);
+    return reader ? reader.aroundBroadcast(call, options.caller, run) : run();
   };
   const externalCall = async (
     chainId: number,
@@ -100,38 +140,13 @@ export function createUpstreamPool(dependencies: UpstreamPoolDependencies): Upst
       ),
     externalCall,
     head: (chainId) => chains.get(chainId)?.head,
-    status: () => [...chains.values()].flatMap((pool) => pool.status()),
+    ...createLineup({ chainIds: registry.all.map(({ id }) => id), poolOf, accounts, connect }),
+    memory,
     close() {
       for (const pool of chains.values()) pool.close();
       external.close();
     },
   };
-}
-
-function send(pool: ChainPool, call: RpcCall, options: CallOptions): Promise<RpcReply> {
-  return classOf(call.method) === "broadcast"
-    ? broadcast(pool, call, options)
-    : dispatchRead(pool, call, options);
-}
-
-/** Connects a chain's registry entries; names are hosts, numbered where several share one. */
-function linkNodes(chain: Chain, connect: Connect): NodeLink[] {
-  const paces = new Map<string, Pace>();
-  const seen = new Map<string, number>();
-  return chain.upstreams.map(({ url, account, requestsPerSecond, maxConcurrent }, index) => {
-    const target = new URL(url);
-    const count = (seen.get(target.host) ?? 0) + 1;
-    seen.set(target.host, count);
-    const key = account ?? `upstream ${index}`;
-    const pace = paces.get(key) ?? new Pace(requestsPerSecond);
-    paces.set(key, pace);
-    return {
-      name: count === 1 ? target.host : `${target.host}#${count}`,
-      connection: connect(target),
-      pace,
-      maxConcurrent,
-    };
-  });
 }
 
 const refuseAll: UrlGuard = {

@@ -1,4 +1,7 @@
 import type { Transport } from "viem";
+import type { UpstreamData } from "../config/index.ts";
+import type { PaceStatus } from "./limits.ts";
+import type { AnswerMemory } from "./memory.ts";
 
 /** A JSON-RPC call on its way to a chain, without id. */
 export interface RpcCall {
@@ -26,13 +29,43 @@ export interface RpcReply {
   readonly isError: boolean;
   /** Name of the upstream that answered: its host, never its full URL. */
   readonly upstream: string;
-  /** Upstream requests made for this call. */
+  /** Upstream requests made for this call; none for what others' calls or memory answered. */
   readonly attempts: number;
+  readonly source: ReplySource;
+  /** A second upstream was asked because the first was slow. */
+  readonly hedged: boolean;
+  /** An upstream was asked after another had failed, or had been behind. */
+  readonly retried: boolean;
 }
+
+/**
+ * Where an answer came from: a node asked for this call, the same call of another caller under way,
+ * a result kept because it cannot change, or what the service knows of the chain itself.
+ */
+export type ReplySource = "upstream" | "shared" | "cache" | "local";
 
 /** No upstream of the chain gave an answer within the deadline. */
 export class UpstreamUnavailableError extends Error {
   override readonly name = "UpstreamUnavailableError";
+
+  /** @param retryAfterMs - when an upstream is expected to be free again, where that is known */
+  constructor(
+    message: string,
+    readonly retryAfterMs?: number,
+  ) {
+    super(message);
+  }
+}
+
+/** Why an upstream is not attached. */
+export type UpstreamRefusal = "unknown-chain" | "attached-already" | "wrong-chain" | "silent";
+
+/** An upstream cannot be attached; nothing changed. */
+export class UpstreamRefusedError extends Error {
+  override readonly name = "UpstreamRefusedError";
+  constructor(readonly reason: UpstreamRefusal) {
+    super(`upstream refused: ${reason}`);
+  }
 }
 
 /** The node at a caller's URL answers, but for another chain. */
@@ -40,9 +73,15 @@ export class WrongChainError extends UpstreamUnavailableError {}
 
 /** The parts of one upstream's score, for the status page and metrics. */
 export interface UpstreamStatus {
+  /** Names the upstream where it is drained or removed; its URL cannot be told from it. */
+  readonly id: string;
   readonly chainId: number;
+  /** Host, numbered where several upstreams share it. */
   readonly name: string;
-  readonly state: "active" | "probing" | "ejected" | "wrong-chain";
+  /** `idle` before its chain's first call; `draining` ends with the calls under way. */
+  readonly state: "idle" | "probing" | "active" | "ejected" | "wrong-chain" | "draining";
+  /** Why it was ejected, or gets no calls although active, in a word. */
+  readonly reason: string | undefined;
   /** Expected cost of the next request, ms; the sum of the parts below. */
   readonly costMs: number;
   readonly parts: {
@@ -53,6 +92,13 @@ export interface UpstreamStatus {
   };
   readonly errorRate: number;
   readonly inFlight: number;
+  readonly maxConcurrent: number;
+  /** Declared and learned limits of its account. */
+  readonly pace: PaceStatus;
+  /** Methods it lately said it does not serve. */
+  readonly lacks: readonly string[];
+  /** Most calls sent to it as one array; undefined where each is sent alone. */
+  readonly batchItems: number | undefined;
   readonly head: number | undefined;
   readonly requests: number;
   readonly failures: number;
@@ -84,7 +130,26 @@ export interface UpstreamPool {
   ): Promise<RpcReply>;
   /** Highest block any upstream of the chain has shown. */
   head(chainId: number): number | undefined;
+  /** Every upstream of every chain, those that are being drained too. */
   status(): readonly UpstreamStatus[];
+  /**
+   * Adds an upstream to a chain. It is asked for the chain id and its head first, and used only
+   * when both are right.
+   * @throws UpstreamRefusedError
+   */
+  attach(chainId: number, upstream: UpstreamData): Promise<UpstreamStatus>;
+  /**
+   * Sends an upstream no more calls; those under way are answered. It stays listed.
+   * @returns false when no upstream has this id
+   */
+  drain(id: string): boolean;
+  /**
+   * Drains an upstream and closes its connections once its calls have ended.
+   * @returns false when no upstream has this id
+   */
+  remove(id: string): Promise<boolean>;
+  /** Memory of answers on their way from a node to a caller. */
+  readonly memory: AnswerMemory;
   /** Stops polling and closes connections. */
   close(): void;
 }

@@ -1,34 +1,70 @@
-/** Callers waiting for something to change, first come first served. */
+/** A place in the line of those who wait. */
+export interface WaitingPlace {
+  /**
+   * Waits until woken, or for a time, or until the signal aborts.
+   * @param dueMs - when what is waited for is expected; only the first in the line gets up for it
+   * @param maxMs - longest wait, after which each looks for itself
+   */
+  nap(dueMs: number, maxMs: number, signal: AbortSignal | undefined): Promise<void>;
+  /** Leaves the line; the next one is then first. */
+  leave(): void;
+}
+
+interface Entry {
+  wake: (() => void) | undefined;
+}
+
+/**
+ * Callers waiting for an upstream, first come first served. All wait for much the same, so only the
+ * first one watches the time: a thousand that got up for one free place would cost more than it.
+ */
 export class Waiters {
-  readonly #queue = new Set<() => void>();
+  readonly #line = new Set<Entry>();
 
   constructor(private readonly maxWaiters: number) {}
 
-  /**
-   * Waits until woken, or `maxMs` have passed, or the signal aborts.
-   * @returns false when too many wait already
-   */
-  async wait(maxMs: number, signal: AbortSignal | undefined): Promise<boolean> {
-    if (this.#queue.size >= this.maxWaiters) return false;
-    await new Promise<void>((resolve) => {
-      const wake = () => {
-        clearTimeout(timer);
-        signal?.removeEventListener("abort", wake);
-        this.#queue.delete(wake);
-        resolve();
-      };
-      const timer = setTimeout(wake, Math.max(0, maxMs));
-      signal?.addEventListener("abort", wake, { once: true });
-      this.#queue.add(wake);
-    });
-    return true;
+  /** @returns undefined when too many wait already */
+  join(): WaitingPlace | undefined {
+    if (this.#line.size >= this.maxWaiters) return undefined;
+    const entry: Entry = { wake: undefined };
+    this.#line.add(entry);
+    return {
+      nap: (dueMs, maxMs, signal) => {
+        const isFirst = this.#first() === entry;
+        return nap(entry, Math.max(0, isFirst ? Math.min(dueMs, maxMs) : maxMs), signal);
+      },
+      leave: () => {
+        const wasFirst = this.#first() === entry;
+        this.#line.delete(entry);
+        if (wasFirst) this.#first()?.wake?.();
+      },
+    };
   }
 
   wakeOne(): void {
-    for (const wake of this.#queue) return wake();
+    for (const { wake } of this.#line) if (wake) return wake();
   }
 
   wakeAll(): void {
-    for (const wake of this.#queue) wake();
+    for (const { wake } of this.#line) wake?.();
   }
+
+  #first(): Entry | undefined {
+    for (const entry of this.#line) return entry;
+    return undefined;
+  }
+}
+
+function nap(entry: Entry, ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const wake = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", wake);
+      entry.wake = undefined;
+      resolve();
+    };
+    const timer = setTimeout(wake, ms);
+    signal?.addEventListener("abort", wake, { once: true });
+    entry.wake = wake;
+  });
 }

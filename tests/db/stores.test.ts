@@ -47,6 +47,14 @@ const usageRow = (hour: number, operation: string, chainId: number, cu: number, 
   cu,
 });
 
+const upstreamChange = (id: string, changedAt: number, sealed: string | null = null) => ({
+  id,
+  chainId: 1_151_111_081_099_710,
+  kind: sealed === null ? ("removed" as const) : ("added" as const),
+  sealed,
+  changedAt,
+});
+
 for (const { name, open } of engines) {
   describe(name, () => {
     test("a key is found by the hash of its secret and by its id, as it was stored", () =>
@@ -159,6 +167,20 @@ for (const { name, open } of engines) {
         expect(await usage.totalCu("k1", 0, 10)).toBe(0);
       }));
 
+    test("a change of an upstream replaces an earlier one, and is listed in order until dropped", () =>
+      runOn(open, async ({ upstreamChanges }) => {
+        await upstreamChanges.put(upstreamChange("b", 1));
+        await upstreamChanges.put(upstreamChange("a", 2, "sealed-a"));
+        await upstreamChanges.put(upstreamChange("b", 3, "sealed-b"));
+        expect(await upstreamChanges.list()).toEqual([
+          upstreamChange("a", 2, "sealed-a"),
+          upstreamChange("b", 3, "sealed-b"),
+        ]);
+        await upstreamChanges.drop("a");
+        await upstreamChanges.drop("unknown");
+        expect(await upstreamChanges.list()).toEqual([upstreamChange("b", 3, "sealed-b")]);
+      }));
+
     test("the audit log is read in pages, newest first", () =>
       runOn(open, async ({ audit }) => {
         for (let line = 0; line < 5; line++) await audit.append(entry(`action-${line}`));
@@ -176,6 +198,27 @@ for (const { name, open } of engines) {
         expect(await settings.setOnce("a", "2")).toBe("1");
         await settings.set("a", "3");
         expect(await settings.get("a")).toBe("3");
+      }));
+
+    test("learnt limits are kept per chain and upstream, the newest in place of the older", () =>
+      runOn(open, async ({ logCaps }) => {
+        const cap = {
+          chainId: 1,
+          upstream: "a:1",
+          maxBlocks: 1_000,
+          maxResults: null,
+          learnedAt: 1,
+        };
+        await logCaps.save(cap);
+        await logCaps.save({ ...cap, upstream: "b:1", maxResults: 20_000 });
+        await logCaps.save({ ...cap, chainId: 2 });
+        const newer = { ...cap, maxBlocks: null, maxResults: 10_000, learnedAt: 2 };
+        await logCaps.save(newer);
+        const stored = [...(await logCaps.list(1))].sort((a, b) =>
+          a.upstream < b.upstream ? -1 : 1,
+        );
+        expect(stored).toEqual([newer, { ...cap, upstream: "b:1", maxResults: 20_000 }]);
+        expect(await logCaps.list(3)).toEqual([]);
       }));
   });
 }

@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { connectHttp, ConnectionError } from "../../src/upstream/connection.ts";
+import { AnswerMemory } from "../../src/upstream/memory.ts";
 
 const MAX_BYTES = 1_000;
+const memory = new AnswerMemory(1_000_000);
 const closers: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of closers.splice(0)) await close();
@@ -35,7 +37,7 @@ const ok = (body: string) =>
   `HTTP/1.1 200 OK\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 
 function send(connection: ReturnType<typeof connectHttp>, signal = AbortSignal.timeout(2_000)) {
-  return connection.send("{}", { signal, maxBytes: MAX_BYTES });
+  return connection.send("{}", { signal, maxBytes: MAX_BYTES, memory });
 }
 
 async function faultOf(pending: Promise<unknown>): Promise<string> {

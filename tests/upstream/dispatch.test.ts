@@ -208,8 +208,8 @@ describe("limits", () => {
       inFlight--;
       return "0x1";
     });
-    const sent = Array.from({ length: 50 }, () =>
-      own.call(1, { method: "eth_call", params: "[]" }),
+    const sent = Array.from({ length: 50 }, (_, n) =>
+      own.call(1, { method: "eth_call", params: `[${n}]` }),
     );
     await Promise.all(sent);
     expect(most).toBe(3);
@@ -219,8 +219,8 @@ describe("limits", () => {
   test("the declared rate is not exceeded, and all are answered", async () => {
     const own = limited({ requestsPerSecond: 50 });
     const startMs = performance.now();
-    const sent = Array.from({ length: 100 }, () =>
-      own.call(1, { method: "eth_call", params: "[]" }),
+    const sent = Array.from({ length: 100 }, (_, n) =>
+      own.call(1, { method: "eth_call", params: `[${n}]` }),
     );
     await Promise.all(sent);
     // Fifty at once, and the rest at fifty per second.

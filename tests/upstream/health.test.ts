@@ -16,7 +16,6 @@ import {
   recordOvertaken,
   totalCost,
 } from "../../src/upstream/health.ts";
-import { Pace } from "../../src/upstream/limits.ts";
 
 const context: CostContext = {
   nowMs: 0,
@@ -67,7 +66,16 @@ describe("expected cost", () => {
   });
 
   test("fades while unused, so that the upstream is tried again", () => {
-    expect(costMs(after(100), { nowMs: 4_000 })).toBeCloseTo(50);
+    expect(costMs(after(100), { nowMs: 2_000 })).toBeCloseTo(50);
+  });
+
+  test("an answer after a pause counts more than one among many", () => {
+    const idle = after(100);
+    recordAnswer(idle, "read", 10, 1_000);
+    expect(idle.classes.read.latencyMs).toBeCloseTo(55);
+    const busy = after(100);
+    recordAnswer(busy, "read", 10, 1);
+    expect(busy.classes.read.latencyMs).toBeGreaterThan(85);
   });
 
   test("a class without answers of its own borrows those of reads", () => {
@@ -218,48 +226,5 @@ describe("budget of retries and hedges", () => {
     let granted = 0;
     while (budget.withdraw()) granted++;
     expect(granted).toBe(10);
-  });
-});
-
-describe("pace of an account", () => {
-  test("never more than the declared rate, and no less in the long run", () => {
-    const pace = new Pace(10);
-    let sent = 0;
-    for (let nowMs = 1; nowMs <= 10_000; nowMs++) {
-      while (pace.waitMs(nowMs) === 0) {
-        pace.spend(nowMs);
-        sent++;
-      }
-    }
-    expect(sent).toBeGreaterThanOrEqual(108);
-    expect(sent).toBeLessThanOrEqual(110);
-  });
-
-  test("a refusal holds it for as long as was asked", () => {
-    const pace = new Pace(undefined);
-    pace.refuse(1_000, 3_000);
-    expect(pace.waitMs(1_000)).toBe(3_000);
-    expect(pace.waitMs(4_000)).toBe(0);
-  });
-
-  test("without a time, holds double with each refusal, until an answer", () => {
-    const pace = new Pace(undefined);
-    const waits: number[] = [];
-    let nowMs = 0;
-    for (let n = 0; n < 8; n++) {
-      pace.refuse(nowMs, undefined);
-      waits.push(pace.waitMs(nowMs));
-      nowMs += pace.waitMs(nowMs);
-    }
-    expect(waits).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
-    pace.accept();
-    pace.refuse(nowMs, undefined);
-    expect(pace.waitMs(nowMs)).toBe(1_000);
-  });
-
-  test("refusals of requests sent at the same time are one event", () => {
-    const pace = new Pace(undefined);
-    for (let n = 0; n < 50; n++) pace.refuse(0, undefined);
-    expect(pace.waitMs(0)).toBe(1_000);
   });
 });

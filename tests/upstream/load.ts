@@ -8,8 +8,8 @@ export interface LoadResult {
 }
 
 /**
- * Sends calls at a fixed rate, without waiting for their answers, and runs scripted steps at
- * given moments.
+ * Sends calls at a fixed rate, each with params of its own, without waiting for their answers, and
+ * runs scripted steps at given moments.
  * @param steps - by ms since the start
  * @param done - ends the load early, once all steps ran
  */
@@ -34,7 +34,7 @@ export async function load(
     const sentMs = performance.now();
     sent++;
     try {
-      const reply = await pool.call(1, { method, params: '["0x0","latest"]' });
+      const reply = await pool.call(1, { method, params: `["0x${sent}","latest"]` });
       if (reply.isError) failed++;
     } catch {
       failed++;

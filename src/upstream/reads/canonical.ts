@@ -1,0 +1,69 @@
+import type { ReadCall } from "./blockRefs.ts";
+import { isObject, parseQuantity } from "./blockRefs.ts";
+
+/** Members of call and filter objects that hold addresses. */
+const addressMembers: ReadonlySet<string> = new Set([
+  "from",
+  "to",
+  "address",
+  "fromAddress",
+  "toAddress",
+]);
+/** Members of filters and of EIP-1898 references that hold block numbers. */
+const blockMembers: ReadonlySet<string> = new Set(["fromBlock", "toBlock", "blockNumber"]);
+/** Keys longer than this are replaced by their digest. */
+const MAX_KEY_LENGTH = 256;
+
+/**
+ * A text that is equal for calls that ask the same: the case of addresses and the leading zeros of
+ * block numbers make no difference; every other byte of the params does.
+ */
+export function canonicalKey(read: ReadCall): string {
+  const params = canonicalParams(read) ?? read.call.params ?? "[]";
+  return shorten(`${read.call.method} ${params}`);
+}
+
+function canonicalParams({ method, params, refs }: ReadCall): string | undefined {
+  if (!method || !params || refs.kind === "unknown" || !isExact(params)) return undefined;
+  const blockIndex = method.subject.kind === "at" ? method.subject.index : -1;
+  const isHashed = method.subject.kind === "hash";
+  const parts = params.map((value, index) => {
+    if (method.addresses.includes(index)) return canonicalTarget(value);
+    if (index === blockIndex) return canonicalBlock(value);
+    return isHashed && index === 0 && typeof value === "string" ? value.toLowerCase() : value;
+  });
+  return JSON.stringify(parts);
+}
+
+function canonicalTarget(value: unknown): unknown {
+  if (typeof value === "string") return value.toLowerCase();
+  if (!isObject(value)) return value;
+  const members = Object.entries(value).map(([name, member]) => {
+    if (blockMembers.has(name)) return [name, canonicalBlock(member)];
+    if (!addressMembers.has(name)) return [name, member];
+    return [name, Array.isArray(member) ? member.map(lower) : lower(member)];
+  });
+  return Object.fromEntries(members);
+}
+
+function canonicalBlock(value: unknown): unknown {
+  const number = parseQuantity(value);
+  if (number !== undefined) return `0x${number.toString(16)}`;
+  return isObject(value) ? canonicalTarget(value) : value;
+}
+
+function lower(value: unknown): unknown {
+  return typeof value === "string" ? value.toLowerCase() : value;
+}
+
+/** Whether parsing kept every number as it was written. */
+function isExact(value: unknown): boolean {
+  if (typeof value === "number") return Number.isSafeInteger(value);
+  if (typeof value !== "object" || value === null) return true;
+  return Object.values(value).every(isExact);
+}
+
+function shorten(key: string): string {
+  if (key.length <= MAX_KEY_LENGTH) return key;
+  return new Bun.CryptoHasher("sha256").update(key).digest("base64");
+}
