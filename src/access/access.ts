@@ -5,6 +5,7 @@ import { type Clock, systemClock } from "../lib/clock.ts";
 import { createKeyService, type KeyService } from "./keys.ts";
 import { createMeter, type Meter } from "./meter.ts";
 import { loadPepper } from "./pepper.ts";
+import { createSealer, type Sealer } from "./sealer.ts";
 import { createMemoryWindow, type RateWindow } from "./window.ts";
 
 /** Who may call, how often, and what it costs: everything the gate asks. */
@@ -12,6 +13,8 @@ export interface Access {
   readonly keys: KeyService;
   readonly window: RateWindow;
   readonly meter: Meter;
+  /** Encrypts what is stored and must not be read from a copy of the database. */
+  readonly sealer: Sealer;
   readonly clock: Clock;
   /** Requests per window of a key that has no limit of its own. */
   readonly defaultWindowLimit: number;
@@ -23,10 +26,12 @@ export async function createAccess(
   settings: Config["access"],
   clock: Clock = systemClock,
 ): Promise<Access> {
+  const pepper = await loadPepper(pepperFile(database.file), database.settings);
   return {
-    keys: await openKeyService(database, clock),
+    keys: createKeyService(database.keys, pepper, clock),
     window: createMemoryWindow(settings.windowMs, clock),
     meter: createMeter(database.usage, clock),
+    sealer: createSealer(pepper),
     clock,
     defaultWindowLimit: settings.defaultWindowLimit,
   };

@@ -27,6 +27,8 @@ export interface Passage {
   readonly observe: (operation: OperationId | undefined, status: number) => void;
   /** The key, once it was found valid. */
   key: ApiKey | undefined;
+  /** What opened it. */
+  secret: string | undefined;
   window: WindowDecision | undefined;
   /** The operation, once the request was let in. */
   operation: OperationId | undefined;
@@ -42,13 +44,21 @@ const passages = new WeakMap<Request, Passage>();
 /** Starts to follow a request. */
 export function openPassage(request: Request, access: Access, observer: RequestObserver): Passage {
   const startedAt = access.clock.monotonic();
-  const passage: Passage = {
+  const passage = newPassage(access, (operation, status) =>
+    observer(operation ?? "other", status, (access.clock.monotonic() - startedAt) / 1000),
+  );
+  passages.set(request, passage);
+  return passage;
+}
+
+/** A passage of which nothing is known yet. */
+export function newPassage(access: Access, observe: Passage["observe"]): Passage {
+  return {
     requestId: crypto.randomUUID(),
     access,
-    observe(operation, status) {
-      observer(operation ?? "other", status, (access.clock.monotonic() - startedAt) / 1000);
-    },
+    observe,
     key: undefined,
+    secret: undefined,
     window: undefined,
     operation: undefined,
     reservations: [],
@@ -56,8 +66,6 @@ export function openPassage(request: Request, access: Access, observer: RequestO
     chainId: undefined,
     chargedCu: 0,
   };
-  passages.set(request, passage);
-  return passage;
 }
 
 /** The request's way through the gate; undefined when it never came to it. */
@@ -129,9 +137,11 @@ function retryAfterSeconds(at: number, now: number): string {
   return String(Math.max(1, Math.ceil((at - now) / 1000)));
 }
 
-type Admitted = Passage & { key: ApiKey; operation: OperationId; window: WindowDecision };
+/** A passage the gate let in. */
+export type Admitted = Passage & { key: ApiKey; operation: OperationId; window: WindowDecision };
 
-function admitted(request: Request): Admitted {
+/** @throws ApiError `INVALID_API_KEY` when the gate did not let the request in */
+export function admitted(request: Request): Admitted {
   const passage = passages.get(request);
   if (!passage || !isAdmitted(passage)) throw new ApiError("INVALID_API_KEY");
   return passage;

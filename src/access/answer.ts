@@ -5,13 +5,12 @@ import { operations } from "./operations.ts";
  * Charges a 2xx answer and gives back what was held for any other. Resolves when the charge is in
  * the database, so the answer must not leave before.
  * @param status - final status of the answer
+ * @param isGone - whether the caller has left, so that there is nobody to be answered
  */
-export async function settle(request: Request, passage: Passage, status: number): Promise<void> {
+export async function settle(passage: Passage, status: number, isGone: boolean): Promise<void> {
   const { key, operation, items, chainId, access } = passage;
   try {
-    if (!key || operation === undefined || status < 200 || status > 299) return;
-    // Nobody is there to be answered.
-    if (request.signal.aborted) return;
+    if (isGone || !key || operation === undefined || status < 200 || status > 299) return;
     const cu = operations[operation].cu * items;
     if (cu === 0) return;
     await access.meter.charge({ keyId: key.id, operation, chainId, requests: items, cu });

@@ -15,6 +15,12 @@ export interface OperationDoc {
   readonly headers?: Readonly<Record<string, string>>;
   /** Codes of the catalogue this endpoint can answer, beside those the gate gives everywhere. */
   readonly errors: readonly ErrorCode[];
+  /** Statuses whose body is not the error envelope, and that body. */
+  readonly ownErrorBody?: {
+    readonly statuses: readonly number[];
+    readonly schema: TSchema;
+    readonly example: unknown;
+  };
 }
 
 /** Codes the gate or the shared body reader can answer on every endpoint. */
@@ -80,7 +86,7 @@ export function describeOperation(id: OperationId, doc: OperationDoc) {
             "application/json": { schema: doc.response.schema, example: doc.response.example },
           },
         },
-        ...errorResponses(codes),
+        ...errorResponses(codes, doc.ownErrorBody),
       },
     },
   };
@@ -103,7 +109,7 @@ function headerDocs(extra: Readonly<Record<string, string>> = {}) {
   );
 }
 
-function errorResponses(codes: readonly ErrorCode[]) {
+function errorResponses(codes: readonly ErrorCode[], own: OperationDoc["ownErrorBody"]) {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of codes) {
     const status = errorCatalogue[code].status;
@@ -117,17 +123,18 @@ function errorResponses(codes: readonly ErrorCode[]) {
           .map((code) => `\`${code}\`: ${errorCatalogue[code].help}`)
           .join("\n\n"),
         content: {
-          "application/json": {
-            schema: envelopeSchema,
-            examples: Object.fromEntries(
-              ofStatus.map((code) => [
-                code,
-                { value: { success: false, error: errorCatalogue[code].message } },
-              ]),
-            ),
-          },
+          "application/json": own?.statuses.includes(status)
+            ? { schema: own.schema, example: own.example }
+            : { schema: envelopeSchema, examples: envelopeExamples(ofStatus) },
         },
       },
     ]),
   );
+}
+
+function envelopeExamples(codes: readonly ErrorCode[]) {
+  const entries = codes.map((code) => {
+    return [code, { value: { success: false, error: errorCatalogue[code].message } }];
+  });
+  return Object.fromEntries(entries);
 }

@@ -20,7 +20,8 @@ import {
   type Origin,
   parseBlocks,
 } from "./network.ts";
-import { matchPath, type Operation, operations } from "./operations.ts";
+import { matchPath, type Operation, operations, UPGRADE } from "./operations.ts";
+import { isUpgrade, presentedKey } from "./presentedKey.ts";
 
 /** Paths of the process itself, which probes and scrapers reach without TLS. */
 const plainPaths: ReadonlySet<string> = new Set(["/health", "/ready", "/metrics"]);
@@ -48,7 +49,7 @@ export function gate(access: Access, config: Config, observer: RequestObserver =
       const passage = passageOf(request);
       if (!passage) return;
       const status = statusOf(responseValue, set.status ?? 200);
-      await settle(request, passage, status);
+      await settle(passage, status, request.signal.aborted);
       passage.observe(passage.operation, status);
       if (responseValue instanceof Response) {
         const { headers } = responseValue;
@@ -88,13 +89,15 @@ function createChecks(access: Access, config: Config) {
     }
     if (!isUnderApi(path)) return;
 
-    const secret = presentedKey(request.headers);
+    const method = isUpgrade(request) ? UPGRADE : request.method;
+    const secret = presentedKey(request.headers, method === UPGRADE);
     const key = secret === undefined ? undefined : await access.keys.verify(secret);
     if (!key || !isFromAllowedAddress(key, origin)) throw new ApiError("INVALID_API_KEY");
     passage.key = key;
+    passage.secret = secret;
     await takeFromWindow(passage, key, 1);
 
-    const operation = operationOf(path, request.method);
+    const operation = operationOf(path, method);
     const { scope, cu }: Operation = operations[operation];
     if (scope !== undefined && !key.scopes.includes(scope)) {
       throw new ApiError(
@@ -119,22 +122,15 @@ function isUnderApi(path: string): boolean {
   return path === API_PREFIX || path.startsWith(`${API_PREFIX}/`);
 }
 
-/** The key of a request; undefined when there is none, or two that differ. */
-function presentedKey(headers: Headers): string | undefined {
-  const bearer = /^bearer +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1];
-  const header = headers.get("x-api-key") || undefined;
-  if (bearer !== undefined && header !== undefined && bearer !== header) return undefined;
-  return bearer ?? header;
-}
-
 /** @throws ApiError `ROUTE_NOT_FOUND`, `METHOD_NOT_ALLOWED` */
 function operationOf(path: string, method: string) {
   const match = matchPath(path);
   if (!match) throw new ApiError("ROUTE_NOT_FOUND");
-  const operation = match.byMethod.get(method === "HEAD" ? "GET" : method);
+  const read = method === "HEAD" || method === UPGRADE ? "GET" : method;
+  const operation = match.byMethod.get(method) ?? match.byMethod.get(read);
   if (operation !== undefined) return operation;
-  const allowed = [...match.byMethod.keys()].flatMap((name) =>
-    name === "GET" ? ["GET", "HEAD"] : [name],
-  );
+  const allowed = [...match.byMethod.keys()]
+    .filter((name) => name !== UPGRADE)
+    .flatMap((name) => (name === "GET" ? ["GET", "HEAD"] : [name]));
   throw new ApiError("METHOD_NOT_ALLOWED", undefined, { allow: allowed.join(", ") });
 }

@@ -22,3 +22,5 @@ export {
 } from "./keys.ts";
 export { type OperationId, operations, type Scope, scopes } from "./operations.ts";
 export { accessRoutes } from "./routes.ts";
+export type { Sealer } from "./sealer.ts";
+export { type Hold, openSession, type Session, upgradeHeaders } from "./session.ts";

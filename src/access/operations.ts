@@ -11,6 +11,8 @@ export interface Operation {
   readonly scope: Scope | undefined;
   /** Compute units charged for a 2xx answer (per item for RPC batches). */
   readonly cu: number;
+  /** Whether the path also takes WebSocket upgrades; each message then counts as a request. */
+  readonly socket?: boolean;
 }
 
 /** Every endpoint behind the gate: the one source of scopes, prices and allowed methods. */
@@ -20,17 +22,26 @@ export const operations = {
   dexes: { method: "GET", path: "/api/public/swap/dexes", scope: "read", cu: 1 },
   prices: { method: "GET", path: "/api/public/prices", scope: "read", cu: 1 },
   balance: { method: "POST", path: "/api/public/wallet/balance", scope: "read", cu: 1 },
-  rpc: { method: "POST", path: "/api/public/rpc/{chainId}", scope: "read", cu: 1 },
+  rpc: { method: "POST", path: "/api/public/rpc/{chainId}", scope: "read", cu: 1, socket: true },
   bridge: { method: "POST", path: "/api/public/bridge", scope: "bridges", cu: 5 },
+  "bridge-status": {
+    method: "GET",
+    path: "/api/public/bridge/{transactionHash}",
+    scope: "bridges",
+    cu: 1,
+  },
   usage: { method: "GET", path: "/api/public/usage", scope: undefined, cu: 0 },
 } as const satisfies Record<string, Operation>;
 
 export type OperationId = keyof typeof operations;
 
 interface PathMatch {
-  /** Operations on this path, by method. */
+  /** Operations on this path, by method; a WebSocket upgrade counts as one. */
   readonly byMethod: ReadonlyMap<string, OperationId>;
 }
+
+/** The method under which the table has upgrades; no request line can carry it. */
+export const UPGRADE = "websocket upgrade";
 
 const exact = new Map<string, Map<string, OperationId>>();
 const prefixed = new Map<string, Map<string, OperationId>>();
@@ -40,6 +51,7 @@ for (const [id, operation] of Object.entries(operations) as [OperationId, Operat
   const key = brace === -1 ? operation.path : operation.path.slice(0, brace);
   const methods = table.get(key) ?? new Map<string, OperationId>();
   methods.set(operation.method, id);
+  if (operation.socket) methods.set(UPGRADE, id);
   table.set(key, methods);
 }
 

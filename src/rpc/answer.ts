@@ -2,10 +2,11 @@ import type { RpcReply } from "../upstream/index.ts";
 
 const encoder = new TextEncoder();
 
-/** A JSON-RPC error code and message. */
+/** A JSON-RPC error: code, message, and data where there is some. */
 export interface RpcFailure {
   readonly code: number;
   readonly message: string;
+  readonly data?: Readonly<Record<string, unknown>>;
 }
 
 /** The structure or the chain is wrong (JSON-RPC 2.0, section 5.1). */
@@ -33,10 +34,19 @@ export function methodRefused(method: string): RpcFailure {
  * A JSON-RPC error response.
  * @param id - JSON text of the request's id
  */
-export function errorBytes(id: string, { code, message }: RpcFailure): Uint8Array<ArrayBuffer> {
-  return encoder.encode(
-    `{"jsonrpc":"2.0","id":${id},"error":{"code":${code},"message":${JSON.stringify(message)}}}`,
-  );
+export function errorBytes(id: string, failure: RpcFailure): Uint8Array<ArrayBuffer> {
+  const { code, message, data } = failure;
+  const error = JSON.stringify({ code, message, ...(data && { data }) });
+  return encoder.encode(`{"jsonrpc":"2.0","id":${id},"error":${error}}`);
+}
+
+/**
+ * A JSON-RPC success response.
+ * @param id - JSON text of the request's id
+ * @param result - JSON text
+ */
+export function resultBytes(id: string, result: string): Uint8Array<ArrayBuffer> {
+  return encoder.encode(`{"jsonrpc":"2.0","id":${id},"result":${result}}`);
 }
 
 /**

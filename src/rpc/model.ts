@@ -8,10 +8,17 @@ export const RpcRequestSchema = Type.Object({
   id: Type.Integer({ description: "client identifier, echoed in the answer; may be a string" }),
 });
 
+/** A JSON-RPC 2.0 error response to a request that could not be read or served as one. */
+export const RpcErrorSchema = Type.Object({
+  jsonrpc: Type.Literal("2.0"),
+  id: Type.Union([Type.Integer(), Type.String(), Type.Null()]),
+  error: Type.Object({ code: Type.Integer(), message: Type.String() }),
+});
+
 /** A JSON-RPC 2.0 response: the node's own, with the caller's id. */
 export const RpcResponseSchema = Type.Object({
   jsonrpc: Type.Literal("2.0"),
-  id: Type.Integer(),
+  id: Type.Union([Type.Integer(), Type.String()]),
   result: Type.Optional(Type.Unknown({ description: "result of the method" })),
   error: Type.Optional(
     Type.Object({

@@ -1,5 +1,5 @@
 /**
- * Methods the proxy refuses, whatever the node behind it would do: they act with the node's own
+ * Methods the proxy refuses unless configured otherwise, whatever the node behind it would do: they act with the node's own
  * keys, control the node, or keep state on one node while calls go to many.
  */
 const refusedNamespaces: ReadonlySet<string> = new Set([
@@ -68,8 +68,39 @@ const refusedMethods: ReadonlySet<string> = new Set([
   "debug_writeMutexProfile",
 ]);
 
-/** Whether a method is refused; names are case-sensitive, as in nodes. */
-export function isRefused(method: string): boolean {
+/** What the operator changes about the methods served; `debug_*` means a whole namespace. */
+export interface MethodPolicyOptions {
+  readonly refusedMethods: readonly string[];
+  readonly allowedMethods: readonly string[];
+}
+
+/**
+ * Makes the check whether a method is refused; names are case-sensitive, as in nodes. What names a
+ * method exactly counts more than a pattern or a default, and refusing more than allowing.
+ */
+export function createMethodPolicy(options: MethodPolicyOptions): (method: string) => boolean {
+  const refused = matcher(options.refusedMethods);
+  const allowed = matcher(options.allowedMethods);
+  return (method) => {
+    if (refused.exactly(method)) return true;
+    if (allowed.exactly(method)) return false;
+    if (refused.byPattern(method)) return true;
+    return !allowed.byPattern(method) && isRefusedByDefault(method);
+  };
+}
+
+function matcher(entries: readonly string[]) {
+  const exact = new Set(entries.filter((entry) => !entry.endsWith("*")));
+  const prefixes = entries
+    .filter((entry) => entry.endsWith("*"))
+    .map((entry) => entry.slice(0, -1));
+  return {
+    exactly: (method: string) => exact.has(method),
+    byPattern: (method: string) => prefixes.some((prefix) => method.startsWith(prefix)),
+  };
+}
+
+function isRefusedByDefault(method: string): boolean {
   if (refusedMethods.has(method) || method.startsWith("debug_set")) return true;
   const underscore = method.indexOf("_");
   return underscore !== -1 && refusedNamespaces.has(method.slice(0, underscore));

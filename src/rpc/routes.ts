@@ -1,15 +1,29 @@
 import { Elysia } from "elysia";
-import { admissionOf, admitItems, describeOperation, setChargedChain } from "../access/index.ts";
-import { ApiError } from "../lib/errors.ts";
+import {
+  admissionOf,
+  admitItems,
+  describeOperation,
+  openSession,
+  setChargedChain,
+  upgradeHeaders,
+} from "../access/index.ts";
+import { ApiError, type ErrorCode } from "../lib/errors.ts";
 import { readBody } from "../lib/http.ts";
 import { errorBytes, invalidRequest } from "./answer.ts";
-import { RpcRequestSchema, RpcResponseSchema } from "./model.ts";
+import { RpcErrorSchema, RpcRequestSchema, RpcResponseSchema } from "./model.ts";
 import type { RpcService } from "./service.ts";
+import type { RpcSockets } from "./ws.ts";
 
-/** POST /api/public/rpc/{chainId}. */
-export function rpcRoutes(service: RpcService, options: { readonly maxBodyBytes: number }) {
-  return new Elysia({ name: "rpc" }).post(
-    "/api/public/rpc/:chainId",
+const PATH = "/api/public/rpc/:chainId";
+
+/** POST /api/public/rpc/{chainId}, and WebSocket at the same path. */
+export function rpcRoutes(
+  service: RpcService,
+  sockets: RpcSockets,
+  options: { readonly maxBodyBytes: number },
+) {
+  const app = new Elysia({ name: "rpc" }).post(
+    PATH,
     ({ request, params }) => answer(service, request, params.chainId, options.maxBodyBytes),
     describeOperation("rpc", {
       summary: "Send a JSON-RPC request to a chain",
@@ -17,8 +31,9 @@ export function rpcRoutes(service: RpcService, options: { readonly maxBodyBytes:
         "Forwards the request to the healthiest node of the chain, and to others when it fails. " +
         "The node's answer comes back byte for byte with your id. An array is a batch: one answer " +
         "per item, in order, each counted and charged as one request.\n\n" +
-        "Methods that act with a node's own keys, control it, or keep state on it (filters, " +
-        "subscriptions) answer error -32601.",
+        "Methods that act with a node's own keys, control it, or keep state on it (filters) answer " +
+        "error -32601.\n\n" +
+        socketDescription,
       tag: "RPC",
       parameters: {
         chainId: { description: "Chain id in decimal, or a network's name.", example: "5042002" },
@@ -31,11 +46,47 @@ export function rpcRoutes(service: RpcService, options: { readonly maxBodyBytes:
         schema: RpcResponseSchema,
         example: { jsonrpc: "2.0", id: 1, result: "0x1a2b3c" },
       },
-      headers: { "X-Upstream-Attempts": "Requests to nodes made for this answer." },
+      headers: {
+        "X-Upstream-Attempts": "Requests to nodes made for this answer.",
+        "X-Upstream-Source":
+          "`upstream` (with `hedged`, `retried`), `shared` with the same call of another caller " +
+          "under way, `cache` for what cannot change, or `local`; each distinct one of a batch.",
+      },
       errors: ["INVALID_RPC_REQUEST", "UPSTREAM_UNREACHABLE"],
+      ownErrorBody: {
+        statuses: [400, 413],
+        schema: RpcErrorSchema,
+        example: { jsonrpc: "2.0", id: 1, error: invalidRequest },
+      },
     }),
   );
+  // Elysia's own socket routes parse messages as JSON first, which costs ids their digits.
+  return app.get(
+    PATH,
+    ({ request, params, server, set }) => {
+      const chain = service.findChain(params.chainId);
+      if (!chain) return invalidAnswer(400);
+      const connection = sockets.accept(openSession(request), chain);
+      const headers = upgradeHeaders(request);
+      if (!server?.upgrade(request, { headers, data: connection })) {
+        connection.close();
+        return invalidAnswer(400);
+      }
+      // Said of the answer the server has sent; an upgrade is counted and not charged.
+      set.status = 101;
+      return undefined;
+    },
+    { detail: { hide: true } },
+  );
 }
+
+const socketDescription =
+  "The same path takes WebSocket connections, with the key in the same headers, or as the " +
+  "subprotocols `jsonrpc` and `key.<API key>` where a client cannot set headers. Messages are " +
+  "requests or batches, answered, counted and charged as over HTTP; what is over a limit is " +
+  "answered with error -32005 and `data.retryAfterSeconds`. `eth_subscribe` takes `newHeads` and " +
+  "`logs`; every notification costs 1 CU. Close codes: 4401 the key is no longer valid, 4408 the " +
+  "consumer is too slow, 4429 the compute-unit allowance is used up.";
 
 async function answer(
   service: RpcService,
@@ -46,19 +97,20 @@ async function answer(
   const { keyId } = admissionOf(request);
   try {
     const output = await service.handle({
-      chain,
-      body: await readBody(request, maxBodyBytes),
+      chain: service.findChain(chain),
+      request: service.read(await readBody(request, maxBodyBytes)),
       caller: keyId,
       signal: request.signal,
       admit: (items) => admitItems(request, items),
       chargedChain: (chainId) => setChargedChain(request, chainId),
     });
     const code = output.status === 400 ? { "x-error-code": "INVALID_RPC_REQUEST" } : undefined;
-    return new Response(output.body, {
+    return new Response(service.httpBody(output.body), {
       status: output.status,
       headers: {
         "content-type": "application/json",
         "x-upstream-attempts": String(output.attempts),
+        "x-upstream-source": output.sources.join(", ") || "local",
         ...code,
       },
     });
@@ -66,11 +118,15 @@ async function answer(
     if (request.signal.aborted) return new Response(null, { status: 499 });
     // Clients repeat a 413 unless its body is a JSON-RPC error.
     if (error instanceof ApiError && error.code === "BODY_TOO_LARGE") {
-      return new Response(errorBytes("null", invalidRequest), {
-        status: error.status,
-        headers: { "content-type": "application/json", "x-error-code": error.code },
-      });
+      return invalidAnswer(error.status, error.code);
     }
     throw error;
   }
+}
+
+function invalidAnswer(status: number, code: ErrorCode = "INVALID_RPC_REQUEST"): Response {
+  return new Response(errorBytes("null", invalidRequest), {
+    status,
+    headers: { "content-type": "application/json", "x-error-code": code },
+  });
 }

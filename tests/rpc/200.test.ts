@@ -113,6 +113,17 @@ test("headers tell the cost and the attempts, and nothing tells a node's URL", a
   expect(text + JSON.stringify([...headers])).not.toContain("key-in-path");
 });
 
+const sourceOf = async (body: string) => (await proxy.post(body)).headers.get("x-upstream-source");
+
+test("headers tell where the answer came from, and each distinct place of a batch", async () => {
+  const chainId = request("1", '"method":"eth_chainId"');
+  const price = request("2", '"method":"eth_gasPrice"');
+  node.behave(() => "0x5");
+  expect(await sourceOf(price)).toBe("upstream");
+  expect(await sourceOf(chainId)).toBe("local");
+  expect(await sourceOf(`[${price},${chainId},${chainId}]`)).toBe("local, upstream");
+});
+
 describe("methods that act with a node's keys or keep state on it", () => {
   test.each([
     "eth_accounts",

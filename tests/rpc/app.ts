@@ -1,33 +1,49 @@
 import { Elysia } from "elysia";
 import { createAccess, errorHandler, gate, type NewKey } from "../../src/access/index.ts";
 import type { ChainRegistry } from "../../src/chains/index.ts";
-import { loadConfig } from "../../src/config/index.ts";
+import { type Config, loadConfig } from "../../src/config/index.ts";
 import { openDatabase } from "../../src/db/index.ts";
-import { createRpcService, rpcRoutes } from "../../src/rpc/index.ts";
-import { createUpstreamPool } from "../../src/upstream/index.ts";
+import { createRpcService, createRpcSockets, rpcRoutes } from "../../src/rpc/index.ts";
+import { createFeeds, createUpstreamPool } from "../../src/upstream/index.ts";
 
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** The proxy behind the real gate, on a free port, over the chains of a registry. */
-export async function startProxy(registry: ChainRegistry, key: Partial<NewKey> = {}) {
+/**
+ * The proxy behind the real gate, on a free port, over the chains of a registry.
+ * @param sockets - limits of WebSocket connections that replace the defaults
+ */
+export async function startProxy(
+  registry: ChainRegistry,
+  key: Partial<NewKey> = {},
+  sockets: Partial<Config["sockets"]> = {},
+) {
   const config = loadConfig({});
   const database = openDatabase(":memory:");
   const access = await createAccess(database, config.access);
   const pool = createUpstreamPool({ registry });
   const { maxBatchItems } = config.access;
   const service = createRpcService({ pool, registry, maxBatchItems });
-  const app = new Elysia({ serve: { reusePort: false, maxRequestBodySize: 1024 ** 3 } })
+  const feeds = createFeeds({ pool, registry });
+  const limits = { ...config.sockets, ...sockets };
+  const connections = createRpcSockets({ service, feeds, limits, memory: pool.memory });
+  const app = new Elysia({
+    serve: { reusePort: false, maxRequestBodySize: 1024 ** 3 },
+    websocket: { maxPayloadLength: config.http.maxBodyBytes, idleTimeout: 0, sendPings: false },
+  })
     .onError(errorHandler(log))
     .use(gate(access, config))
-    .use(rpcRoutes(service, config.http));
+    .use(rpcRoutes(service, connections, config.http));
   app.listen({ port: 0, hostname: "127.0.0.1" });
   const granted = { environment: "test" as const, scopes: ["read"], windowLimit: 100_000, ...key };
-  const { secret } = await access.keys.create(granted, "test");
+  const { key: made, secret } = await access.keys.create(granted, "test");
   const origin = `http://127.0.0.1:${app.server?.port}`;
 
   return {
     pool,
     database,
+    access,
+    connections,
+    keyId: made.id,
     secret,
     url: (chain: string | number = 1) => `${origin}/api/public/rpc/${chain}`,
     /** Posts a body as it is. */
@@ -42,6 +58,7 @@ export async function startProxy(registry: ChainRegistry, key: Partial<NewKey> =
     },
     async stop() {
       await app.stop(true);
+      feeds.close();
       pool.close();
       database.close();
     },

@@ -10,10 +10,9 @@ import { testProcesses } from "../support/chain.ts";
 import { registryOf } from "../upstream/node.ts";
 import { type Proxy, startProxy } from "./app.ts";
 
-const [alice, bob] = sandboxAccounts().wallets as [
-  ReturnType<typeof sandboxAccounts>["deployer"],
-  ReturnType<typeof sandboxAccounts>["deployer"],
-];
+const { wallets } = sandboxAccounts();
+const alice = wallets[0]!;
+const bob = wallets[1]!;
 let anvil: Anvil;
 let proxy: Proxy;
 

@@ -1,0 +1,85 @@
+import { ApiError } from "../lib/errors.ts";
+import { type Admitted, admitted, holdUnits, newPassage, takeFromWindow } from "./admission.ts";
+import { release, settle, writeHeaders } from "./answer.ts";
+import type { ApiKey } from "./keys.ts";
+import { operations } from "./operations.ts";
+import { offeredProtocols, SOCKET_PROTOCOL } from "./presentedKey.ts";
+
+/** What was counted and held for one message. Must be settled. */
+export interface Hold {
+  /**
+   * Charges the answer as HTTP would (2xx only). Resolves when the charge is in the database, so
+   * the answer must not leave before.
+   * @param isGone - whether the caller has left
+   */
+  settle(status: number, chainId: number, isGone: boolean): Promise<void>;
+}
+
+/** A connection that stays open: each of its messages passes the gate's limits like a request. */
+export interface Session {
+  readonly keyId: string;
+  /** Whether the key that opened the connection is still valid. */
+  isValid(): Promise<boolean>;
+  /**
+   * Counts a message as this many requests: takes them from the rate window and holds their units.
+   * @throws ApiError `INVALID_API_KEY`, `RATE_LIMIT_EXCEEDED`, `CU_ALLOWANCE_EXCEEDED`
+   */
+  admit(items: number): Promise<Hold>;
+  /**
+   * Holds the units of messages nobody asked for one by one, which no window counts.
+   * @throws ApiError `INVALID_API_KEY`, `CU_ALLOWANCE_EXCEEDED`
+   */
+  admitPushed(items: number): Promise<Hold>;
+}
+
+/**
+ * Makes a session of a request the gate let in, for the connection it is upgraded to.
+ * @throws ApiError `INVALID_API_KEY` when the gate did not let the request in
+ */
+export function openSession(request: Request): Session {
+  const { access, key: opener, secret = "", operation } = admitted(request);
+  const { cu } = operations[operation];
+
+  const presentKey = async (): Promise<ApiKey> => {
+    const key = await access.keys.verify(secret);
+    if (!key) throw new ApiError("INVALID_API_KEY");
+    return key;
+  };
+
+  const admit = async (items: number, isCounted: boolean): Promise<Hold> => {
+    const key = await presentKey();
+    const passage = Object.assign(
+      newPassage(access, () => {}),
+      { key, operation, items },
+    );
+    await holdUnits(passage, key, cu * items);
+    try {
+      if (isCounted) await takeFromWindow(passage, key, items);
+    } catch (error) {
+      release(passage);
+      throw error;
+    }
+    return {
+      async settle(status, chainId, isGone) {
+        passage.chainId = chainId;
+        await settle(passage, status, isGone);
+      },
+    };
+  };
+
+  return {
+    keyId: opener.id,
+    isValid: async () => (await access.keys.verify(secret)) !== undefined,
+    admit: (items) => admit(items, true),
+    admitPushed: (items) => admit(items, false),
+  };
+}
+
+/** Headers of the answer that accepts an upgrade. */
+export function upgradeHeaders(request: Request): Record<string, string> {
+  const headers: Record<string, string> = {};
+  const passage: Admitted = admitted(request);
+  writeHeaders(passage, (name, value) => (headers[name] = value));
+  const offersOurs = offeredProtocols(request.headers).includes(SOCKET_PROTOCOL);
+  return offersOurs ? { ...headers, "sec-websocket-protocol": SOCKET_PROTOCOL } : headers;
+}
