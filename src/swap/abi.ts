@@ -4,11 +4,16 @@ import { parseAbi } from "viem";
 export const multicall3Abi = parseAbi([
   "function getBlockNumber() view returns (uint256)",
   "function getCurrentBlockTimestamp() view returns (uint256)",
+  "function getEthBalance(address owner) view returns (uint256)",
 ]);
 
 export const v2PairAbi = parseAbi([
   "function getReserves() view returns (uint112 reserve0, uint112 reserve1, uint32 blockTimestampLast)",
   "function price0CumulativeLast() view returns (uint256)",
+]);
+
+export const v2RouterAbi = parseAbi([
+  "function getAmountsOut(uint256 amountIn, address[] path) view returns (uint256[] amounts)",
 ]);
 
 export const v3PoolAbi = parseAbi([

@@ -1,4 +1,4 @@
-import type { PublicClient } from "viem";
+import type { Hex } from "viem";
 import type { ChainRegistry } from "../chains/index.ts";
 import type { Config } from "../config/index.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -6,15 +6,19 @@ import { ApiError } from "../lib/errors.ts";
 import { planApprovals } from "./approval.ts";
 import type { ChainClients } from "./clients.ts";
 import { encodeSwap, type Executor, type FindExecutor } from "./executor.ts";
-import { toGasLimit } from "./gasLimit.ts";
+import { toGasLimit, toUnsimulatedGasLimit } from "./gasLimit.ts";
 import type { BuildTxRequest, BuiltTx } from "./model.ts";
-import { type Order, readOrder } from "./order.ts";
-import type { PoolQuote, QuoteSource } from "./quoteSource.ts";
-import { rankQuotes } from "./rank.ts";
+import { NATIVE, nativeGas } from "./native.ts";
+import { type Order, readOrder, refuseContracts } from "./order.ts";
+import { invalidQuote } from "./orderLegs.ts";
+import type { PricedRoute, QuoteSource } from "./quoteSource.ts";
 import { estimateSwap } from "./simulate.ts";
 import { minimumOut, platformFee, shortfallBps } from "./slippage.ts";
 import type { FindTokenSlots } from "./tokenSlots.ts";
 import { readWallet, type WalletState } from "./wallet.ts";
+
+/** State to route with: confirmed after the request came. */
+const NEWEST = { maxAgeMs: 0 };
 
 export interface BuildTxDependencies {
   readonly registry: ChainRegistry;
@@ -26,65 +30,66 @@ export interface BuildTxDependencies {
   readonly config: Config["swap"];
 }
 
+/** Unsigned transactions, and what is known of them. */
+export interface BuildResult {
+  readonly built: BuiltTx;
+  /** Whether the swap was run on a node; its gas limit is modelled where it was not. */
+  readonly isSimulated: boolean;
+}
+
 /**
  * Builds the unsigned transactions of a swap: the approval if one is needed, and the executor
- * call. The quote is checked, priced again, and the result simulated, before anything is returned.
+ * call. The quote is checked, priced again, and the result simulated, before anything is returned;
+ * the one swap that can't be is that of a wallet without the funds yet, in a token whose storage
+ * layout is unknown.
  * @throws ApiError those of {@link readOrder}, `EXECUTOR_NOT_DEPLOYED`, `QUOTE_EXPIRED`,
  *   `SIMULATION_FAILED`, `UPSTREAM_UNREACHABLE`
  */
 export async function buildSwapTx(
   deps: BuildTxDependencies,
   body: BuildTxRequest,
-): Promise<BuiltTx> {
+): Promise<BuildResult> {
   const order = readOrder(deps.registry, deps.config, body);
-  const { chain, tokenIn, amountIn } = order.trade;
+  const { chain, inputToken, amountIn } = order.trade;
   const client = deps.clients(chain.id);
   const executor = await deps.findExecutor(chain);
-  const [{ quotes }, wallet] = await Promise.all([
-    deps.source.quote(order.trade),
-    readWallet(client, chain, { token: tokenIn, owner: order.user, spender: executor.address }),
+  const means = { token: inputToken, owner: order.user, spender: executor.address };
+  const [route, wallet] = await Promise.all([
+    routeNow(deps.source, order),
+    readWallet(client, chain, means),
   ]);
 
-  const route = pickRoute(order, quotes);
-  const minAmountOut = agreeOnMinimum(deps.config, order, route);
-  const data = encodeSwap(executor, {
-    ...order.trade,
-    minAmountOut,
-    deadline: deadlineOf(deps, wallet),
-    platformFeeBps: deps.config.platformFeeBps,
-    pool: route,
-  });
+  const data = encodeOrder(deps, order, { executor, route, wallet });
+  const value = inputToken === NATIVE ? amountIn : 0n;
+  const call = { token: inputToken, owner: order.user, executor: executor.address, amountIn };
+  const findSlots = () => deps.findSlots(client, chain.id, inputToken);
+  const need = { ...means, amount: amountIn, allowance: wallet.allowance };
+  const planned = planApprovals(client, need, findSlots);
   const [approvals, gas] = await Promise.all([
-    planOrderApprovals(deps, client, order, executor, wallet),
-    estimateSwap(client, () => deps.findSlots(client, chain.id, tokenIn), {
-      token: tokenIn,
-      owner: order.user,
-      executor: executor.address,
-      amountIn,
-      wallet,
-      data,
-    }),
+    planned,
+    estimateSwap(client, findSlots, { ...call, wallet, data, value }, planned),
   ]);
-  return {
-    ...approvals,
-    swap: {
-      to: executor.address,
-      data,
-      value: "0",
-      from: order.user,
-      gasLimit: toGasLimit(gas ?? route.gas),
-      chainId: chain.id,
-    },
+  const swap = {
+    to: executor.address,
+    data,
+    value: value.toString(),
+    from: order.user,
+    gasLimit: gas ? toGasLimit(gas) : toUnsimulatedGasLimit(route.gas + nativeGas(order.trade)),
+    chainId: chain.id,
   };
+  return { built: { ...approvals, swap }, isSimulated: gas !== undefined };
 }
 
-/** The pool the quote names, or the best one of its venue. */
-function pickRoute({ pool, trade }: Order, quotes: readonly PoolQuote[]): PoolQuote {
-  const route = pool
-    ? quotes.find((quote) => quote.address === pool.address)
-    : rankQuotes(quotes)[0];
+/** The quote's legs at present prices, or the best route of its venue. */
+async function routeNow(source: QuoteSource, { trade, legs }: Order): Promise<PricedRoute> {
+  const route = legs
+    ? await source.price(trade, legs)
+    : (await source.quote(trade, NEWEST)).routes[0];
   if (route) return route;
-  const where = pool ? `pool ${pool.address}` : trade.venues.map(({ id }) => id).join(", ");
+  const pools = legs?.flatMap(({ hops }) => hops.map(({ pool }) => pool.address));
+  const where = pools
+    ? `${pools.length > 1 ? "pools" : "pool"} ${pools.join(", ")}`
+    : trade.venues.map(({ id }) => id).join(", ");
   throw new ApiError("QUOTE_EXPIRED", `Quote no longer holds: ${where} cannot fill the amount`);
 }
 
@@ -92,7 +97,7 @@ function pickRoute({ pool, trade }: Order, quotes: readonly PoolQuote[]): PoolQu
  * The minimum to enforce: the quote's, or for a quote without one that of the default slippage
  * from the better of the quoted and the present output.
  */
-function agreeOnMinimum(config: Config["swap"], order: Order, route: PoolQuote): bigint {
+function agreeOnMinimum(config: Config["swap"], order: Order, route: PricedRoute): bigint {
   const presentOut = route.amountOut - platformFee(route.amountOut, config.platformFeeBps);
   const wanted = order.minOut ?? minimumOut(order.quotedOut, config.defaultSlippageBps);
   if (presentOut < wanted) {
@@ -106,26 +111,38 @@ function agreeOnMinimum(config: Config["swap"], order: Order, route: PoolQuote):
   return minimumOut(presentOut, config.defaultSlippageBps);
 }
 
+/** Calldata of the order at present prices, once it is known to hold. */
+function encodeOrder(
+  deps: BuildTxDependencies,
+  order: Order,
+  now: { executor: Executor; route: PricedRoute; wallet: WalletState },
+): Hex {
+  const { executor, route, wallet } = now;
+  refuseContracts(order.user, poolsOf(route));
+  const minAmountOut = agreeOnMinimum(deps.config, order, route);
+  requireAgreement(deps.config, order);
+  return encodeSwap(executor, {
+    ...order.trade,
+    minAmountOut,
+    deadline: deadlineOf(deps, wallet),
+    platformFeeBps: deps.config.platformFeeBps,
+    legs: route.legs,
+  });
+}
+
+function poolsOf({ legs }: PricedRoute): string[] {
+  return legs.flatMap(({ hops }) => hops.map(({ pool }) => pool));
+}
+
+/** A quote whose own figures contradict each other was changed. */
+function requireAgreement({ platformFeeBps }: Config["swap"], { hopsOut, quotedOut }: Order): void {
+  if (hopsOut === undefined || hopsOut - platformFee(hopsOut, platformFeeBps) === quotedOut) return;
+  throw invalidQuote("the hops' outputs do not add up to outputAmount");
+}
+
 /** Counted from chain time, or ours where the last block is old: the next one will be of now. */
 function deadlineOf({ clock, config }: BuildTxDependencies, wallet: WalletState): bigint {
   const now = BigInt(Math.floor(clock.now() / 1000));
   const start = wallet.timestamp > now ? wallet.timestamp : now;
   return start + BigInt(config.deadlineSeconds);
-}
-
-function planOrderApprovals(
-  deps: BuildTxDependencies,
-  client: PublicClient,
-  { trade, user }: Order,
-  executor: Executor,
-  wallet: WalletState,
-) {
-  const need = {
-    token: trade.tokenIn,
-    owner: user,
-    spender: executor.address,
-    amount: trade.amountIn,
-    allowance: wallet.allowance,
-  };
-  return planApprovals(client, need, () => deps.findSlots(client, trade.chain.id, trade.tokenIn));
 }

@@ -1,6 +1,6 @@
 import type { ChainRegistry } from "../chains/index.ts";
 import type { Dex } from "./model.ts";
-import { checksummed } from "./pools.ts";
+import { checksummed } from "../market/index.ts";
 
 /**
  * Every venue of every EVM network. A venue supports the network's registered tokens; others can

@@ -7,6 +7,7 @@ import {
   QuoteSchema,
   successSchema,
 } from "./model.ts";
+import { NATIVE } from "./native.ts";
 import { Type } from "@sinclair/typebox";
 
 const USDC = "0x3600000000000000000000000000000000000000";
@@ -34,6 +35,7 @@ const quoteExample = {
         amountIn: "1000000",
         amountOut: "861637928335945800",
         priceImpact: 0.0000332,
+        leg: 0,
         pool: POOL,
         fee: 500,
         tokenIn: USDC,
@@ -50,7 +52,10 @@ const quoteExample = {
 export const quoteDoc: OperationDoc = {
   summary: "Best route for a token pair and an input amount",
   description:
-    "Prices every pool of every enabled venue at one block and returns the best route. " +
+    "Prices every pool of every enabled venue at one block and returns the best route: through one " +
+    "pool, several in a row, or several legs at once. " +
+    "The native asset is named by its symbol or as " +
+    `\`${NATIVE}\`, on networks that have a wrapped one. ` +
     "`outputAmount` is what the wallet receives; `priceImpact` is the curve's part of the loss and " +
     "`feeBps` the fees' part, so that (1 − impact)(1 − fee) gives the spot price back.",
   tag: "Swap",
@@ -84,7 +89,8 @@ export const buildTxDoc: OperationDoc = {
   description:
     "Checks the quote, prices it again, simulates the result, and returns what the wallet signs: " +
     "`approval` unless the allowance suffices, then `swap`. For tokens that refuse to change a " +
-    "standing allowance, `resetApproval` comes first.",
+    "standing allowance, `resetApproval` comes first. The native asset needs no approval: it is sent " +
+    "as `value`.",
   tag: "Swap",
   request: {
     schema: BuildTxRequestSchema,
@@ -120,6 +126,13 @@ export const buildTxDoc: OperationDoc = {
         },
       },
     },
+  },
+  headers: {
+    "X-Simulated":
+      "`true`: the swap was run on a node and succeeds. `false`: the wallet does not have the " +
+      "funds or the allowance yet and the token's storage layout is not known, so that the swap " +
+      "could not be run; the gas limit is twice the modelled gas. Build again once the wallet is " +
+      "ready.",
   },
   errors: [
     "MISSING_FIELD",

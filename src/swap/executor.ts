@@ -2,9 +2,10 @@ import { type Address, encodeFunctionData, type Hex } from "viem";
 import { type Chain, sameAddress, type Venue } from "../chains/index.ts";
 import { swapExecutorAbi } from "../contracts/index.ts";
 import { ApiError } from "../lib/errors.ts";
+import { checksummed } from "../market/index.ts";
 import type { ChainClients } from "./clients.ts";
 import { ReadBatch } from "./multicall.ts";
-import { checksummed, type PoolRef } from "./pools.ts";
+import type { PricedLeg } from "./quoteSource.ts";
 
 /** SwapExecutor.MAX_VENUES. */
 const MAX_VENUES = 6;
@@ -75,36 +76,56 @@ function indexIn(table: readonly TableEntry[], venue: Venue): number | undefined
   return index === -1 ? undefined : index;
 }
 
-/** One order through one pool. Amounts in atomic units, `deadline` in unix seconds. */
+/** One order. Amounts in atomic units, `deadline` in unix seconds. */
 export interface SwapOrder {
-  readonly tokenIn: Address;
-  readonly tokenOut: Address;
+  /** As named: the sentinel for the native asset. */
+  readonly inputToken: Address;
+  readonly outputToken: Address;
   readonly amountIn: bigint;
   /** After the platform fee. */
   readonly minAmountOut: bigint;
   readonly deadline: bigint;
   readonly platformFeeBps: number;
-  readonly pool: PoolRef;
+  /** In the order in which they were priced. */
+  readonly legs: readonly PricedLeg[];
 }
 
 /**
  * Calldata of `SwapExecutor.swap`.
- * @throws ApiError `EXECUTOR_NOT_DEPLOYED` when the executor does not know the pool's venue
+ * @throws ApiError `EXECUTOR_NOT_DEPLOYED` when the executor does not know a pool's venue
  */
 export function encodeSwap(executor: Executor, order: SwapOrder): Hex {
-  const { pool, tokenIn, tokenOut, amountIn, minAmountOut, deadline, platformFeeBps } = order;
-  const venue = executor.venueIndex(pool.venue);
-  if (venue === undefined) {
-    throw new ApiError(
-      "EXECUTOR_NOT_DEPLOYED",
-      `The swap executor on this chain does not know ${pool.venue.id}`,
-    );
-  }
-  const fee = pool.venue.type === "v2" ? 0 : pool.feePips;
-  const legs = [{ amountIn, hops: [{ venue, fee, tokenOut }] }];
+  const { amountIn, minAmountOut, deadline } = order;
+  const legs = order.legs.map((leg) => ({
+    amountIn: leg.amountIn,
+    hops: leg.hops.map((hop) => ({
+      venue: indexOf(executor, hop.venue),
+      fee: hop.venue.type === "v2" ? 0 : hop.feePips,
+      tokenOut: hop.tokenOut,
+    })),
+  }));
   return encodeFunctionData({
     abi: swapExecutorAbi,
     functionName: "swap",
-    args: [{ tokenIn, tokenOut, amountIn, minAmountOut, deadline, feeBps: platformFeeBps, legs }],
+    args: [
+      {
+        tokenIn: order.inputToken,
+        tokenOut: order.outputToken,
+        amountIn,
+        minAmountOut,
+        deadline,
+        feeBps: order.platformFeeBps,
+        legs,
+      },
+    ],
   });
+}
+
+function indexOf(executor: Executor, venue: Venue): number {
+  const index = executor.venueIndex(venue);
+  if (index !== undefined) return index;
+  throw new ApiError(
+    "EXECUTOR_NOT_DEPLOYED",
+    `The swap executor on this chain does not know ${venue.id}`,
+  );
 }

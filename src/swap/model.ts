@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { NATIVE } from "./native.ts";
 
 const AtomicAmount = (description: string) => Type.String({ minLength: 1, description });
 const TokenText = (description: string) =>
@@ -22,12 +23,16 @@ export const QuoteRequestSchema = Type.Object({
 });
 export type QuoteRequest = Static<typeof QuoteRequestSchema>;
 
-/** One pool of a route. The four last fields say which pool, so that build-tx can prove it. */
+/**
+ * One pool of a route. Hops stand leg by leg, in order. The last five fields say where a hop
+ * belongs and which pool it is, so that build-tx can prove it.
+ */
 export const HopSchema = Type.Object({
   dexId: Type.String(),
   amountIn: Type.String({ description: "atomic units of tokenIn" }),
   amountOut: Type.String({ description: "atomic units of tokenOut, before the platform fee" }),
   priceImpact: Type.Number({ description: "percent, without fees" }),
+  leg: Type.Integer({ minimum: 0, description: "leg of the route the hop belongs to, from 0" }),
   pool: Type.String({ description: "address of the pool" }),
   fee: Type.Integer({ description: "the pool's fee in pips (1e-6)" }),
   tokenIn: Type.String({ description: "address of the token sold" }),
@@ -55,10 +60,12 @@ export const RouteOptionSchema = Type.Object({
 });
 export type RouteOption = Static<typeof RouteOptionSchema>;
 
+const NAMED_TOKEN = `contract address, or ${NATIVE} for the native asset`;
+
 /** `data` of the quote answer. */
 export const QuoteSchema = Type.Object({
-  inputToken: Type.String({ description: "contract address" }),
-  outputToken: Type.String({ description: "contract address" }),
+  inputToken: Type.String({ description: NAMED_TOKEN }),
+  outputToken: Type.String({ description: NAMED_TOKEN }),
   inputAmount: Type.String({ description: "atomic units" }),
   outputAmount: Type.String({ description: "what the user receives, atomic units" }),
   minOut: Type.String({ description: "guaranteed floor after slippage, atomic units" }),
@@ -85,6 +92,12 @@ const QuotedHopSchema = Type.Object(
   {
     dexId: Type.String({ description: "id of a venue, a string" }),
     amountIn: Type.Optional(Type.String({ description: "integer in base atomic units, a string" })),
+    amountOut: Type.Optional(
+      Type.String({ description: "integer in base atomic units, a string" }),
+    ),
+    leg: Type.Optional(
+      Type.Number({ description: "leg of the route the hop belongs to, a number" }),
+    ),
     pool: Type.Optional(Type.String({ description: "address of the pool" })),
     fee: Type.Optional(Type.Number({ description: "the pool's fee in pips, a number" })),
     tokenIn: Type.Optional(Type.String({ description: "address of the token sold" })),
@@ -106,7 +119,10 @@ const QuotedSchema = Type.Object(
     chainId: Type.Optional(Type.Number({ description: "EVM chain id, a number" })),
     route: Type.Optional(
       Type.Object(
-        { hops: Type.Array(QuotedHopSchema, { description: "hops as the quote gave them" }) },
+        {
+          type: Type.Optional(RouteTypeSchema),
+          hops: Type.Array(QuotedHopSchema, { description: "hops as the quote gave them" }),
+        },
         { description: "the route object of the quote" },
       ),
     ),

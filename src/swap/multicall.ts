@@ -68,14 +68,18 @@ export class ReadBatch {
     };
   }
 
-  /** @throws ApiError `UPSTREAM_UNREACHABLE`, `UNSUPPORTED_CHAIN` */
-  async send(client: PublicClient, chain: Chain): Promise<void> {
+  /**
+   * @param blockNumber - block to read at; the newest where left out
+   * @throws ApiError `UPSTREAM_UNREACHABLE`, `UNSUPPORTED_CHAIN`
+   */
+  async send(client: PublicClient, chain: Chain, blockNumber?: bigint): Promise<void> {
     this.#results = await reading(
       client.readContract({
         address: multicall3Of(chain),
         abi: aggregateAbi,
         functionName: "aggregate3",
         args: [this.#calls],
+        ...(blockNumber !== undefined && { blockNumber }),
       }),
     );
   }

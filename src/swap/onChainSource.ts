@@ -1,7 +1,13 @@
 import type { PublicClient } from "viem";
+import type { Venue } from "../chains/index.ts";
 import {
   afterFeePips,
+  candidatePools,
+  checksummed,
   isAtPriceLimit,
+  type PoolCandidate,
+  priceImpactPercent,
+  type Ratio,
   sortsBefore,
   v2AmountOut,
   v2SpotPrice,
@@ -10,10 +16,9 @@ import {
 import { ApiError } from "../lib/errors.ts";
 import { multicall3Abi, quoterV2Abi, v2PairAbi, v3PoolAbi } from "./abi.ts";
 import { type ChainClients, isUnreachable } from "./clients.ts";
-import { v2SwapGas, v3SwapGas } from "./gasModel.ts";
+import { routeGas, v3SwapGas } from "./gasModel.ts";
 import { multicall3Of, ReadBatch } from "./multicall.ts";
-import { checksummed, type PoolRef, poolsOf } from "./pools.ts";
-import type { PoolQuote, QuoteSource, TradeRequest } from "./quoteSource.ts";
+import type { PricedRoute, QuoteSource, TradeRequest } from "./quoteSource.ts";
 
 /** v3-core takes the input as int256. */
 const MAX_V3_AMOUNT_IN = (1n << 255n) - 1n;
@@ -23,7 +28,7 @@ type QuoterAnswer = readonly [bigint, bigint, number, bigint];
 
 /** What was read about one pool; members are undefined where there is no such pool. */
 interface PoolReading {
-  readonly pool: PoolRef;
+  readonly pool: PoolCandidate;
   readonly reserves: readonly [bigint, bigint, number] | undefined;
   readonly hasTraded: boolean;
   readonly sqrtPriceX96: bigint | undefined;
@@ -36,37 +41,50 @@ interface MarketReading {
 }
 
 /**
- * Prices pools on chain: every pool of every venue in one Multicall3 `eth_call`, which gives the
- * block number too. v2 outputs are computed from the reserves; v3 outputs come from QuoterV2.
+ * Prices pools on chain, for venues whose curves are not mirrored here: every pool of every venue in
+ * one Multicall3 `eth_call`, which gives the block number too. v2 outputs are computed from the
+ * reserves; v3 outputs come from the quoter. Every route is one pool with the whole input.
  *
  * A quoter that walks an empty price range can use up the gas of the whole call. It is then asked
  * alone, at the same block, so that one exhausted pool does not hide the others.
  */
 export function createOnChainSource(clients: ChainClients): QuoteSource {
+  const quote: QuoteSource["quote"] = async (request, { blockNumber: at } = {}) => {
+    const client = clients(request.chain.id);
+    const market =
+      (await readMarket(client, request, true, at)) ??
+      (await readMarket(client, request, false, at));
+    if (!market) throw new ApiError("UPSTREAM_UNREACHABLE");
+    const { blockNumber } = market;
+    const readings = await Promise.all(
+      market.pools.map((reading) => completeReading(client, request, reading, blockNumber)),
+    );
+    const routes = readings
+      .flatMap((reading) => toRoute(reading, request) ?? [])
+      .toSorted((a, b) => (a.amountOut === b.amountOut ? 0 : a.amountOut > b.amountOut ? -1 : 1));
+    return { blockNumber, outPerGas: undefined, routes };
+  };
   return {
-    async quote(request) {
-      const client = clients(request.chain.id);
-      const market =
-        (await readMarket(client, request, true)) ?? (await readMarket(client, request, false));
-      if (!market) throw new ApiError("UPSTREAM_UNREACHABLE");
-      const { blockNumber } = market;
-      const readings = await Promise.all(
-        market.pools.map((reading) => completeReading(client, request, reading, blockNumber)),
-      );
-      const quotes = readings.map((reading) => toQuote(reading, request));
-      return { blockNumber, quotes: quotes.filter((quote) => quote !== undefined) };
+    quote,
+    async price(request, legs) {
+      const pool = legs[0]?.hops[0]?.pool;
+      if (!pool || legs.length > 1 || (legs[0]?.hops.length ?? 0) > 1) return undefined;
+      const venues = request.chain.venues.filter(({ id }) => id === pool.venueId);
+      const { routes } = await quote({ ...request, venues });
+      return routes.find(({ legs: [leg] }) => leg?.hops[0]?.pool === pool.address);
     },
   };
 }
 
 /**
- * Reads all pools at the head.
+ * Reads all pools at one block.
  * @returns undefined when the call as a whole failed on chain
  */
 async function readMarket(
   client: PublicClient,
   request: TradeRequest,
   withQuoters: boolean,
+  at: bigint | undefined,
 ): Promise<MarketReading | undefined> {
   const batch = new ReadBatch();
   const multicall3 = {
@@ -75,14 +93,14 @@ async function readMarket(
     args: [],
   } as const;
   const blockNumber = batch.add({ ...multicall3, functionName: "getBlockNumber" });
-  const pools = poolsOf(request.venues, request.tokenIn, request.tokenOut);
+  const pools = candidatePools(request.venues, request.tokenIn, request.tokenOut);
   const states = pools.map((pool) => addState(batch, pool));
   // Quoters come last: what they leave of the gas is all that is needed.
   const quoters = pools.map((pool) =>
-    withQuoters && pool.venue.type === "v3" ? batch.add(quoterCall(pool, request)) : undefined,
+    withQuoters && pool.kind === "v3" ? batch.add(quoterCall(pool, request)) : undefined,
   );
   try {
-    await batch.send(client, request.chain);
+    await batch.send(client, request.chain, at);
   } catch (error) {
     if (error instanceof ApiError) throw error;
     return undefined;
@@ -99,9 +117,9 @@ async function readMarket(
   };
 }
 
-function addState(batch: ReadBatch, pool: PoolRef) {
+function addState(batch: ReadBatch, pool: PoolCandidate) {
   const args = [] as const;
-  if (pool.venue.type === "v3") {
+  if (pool.kind === "v3") {
     const contract = { address: pool.address, abi: v3PoolAbi, args };
     return { slot0: batch.add({ ...contract, functionName: "slot0" }) };
   }
@@ -112,10 +130,11 @@ function addState(batch: ReadBatch, pool: PoolRef) {
   };
 }
 
-function quoterCall(pool: PoolRef, { tokenIn, tokenOut, amountIn }: TradeRequest) {
+function quoterCall(pool: PoolCandidate, request: TradeRequest) {
+  const { tokenIn, tokenOut, amountIn } = request;
   const params = { tokenIn, tokenOut, amountIn, fee: pool.feePips, sqrtPriceLimitX96: 0n };
   return {
-    address: checksummed(pool.venue.quoter),
+    address: checksummed(venueOf(request, pool).quoter),
     abi: quoterV2Abi,
     functionName: "quoteExactInputSingle",
     args: [params],
@@ -141,16 +160,52 @@ async function completeReading(
   }
 }
 
-function toQuote(reading: PoolReading, request: TradeRequest): PoolQuote | undefined {
-  return reading.pool.venue.type === "v2"
-    ? toV2Quote(reading, request)
-    : toV3Quote(reading, request);
+/** What a pool pays, its price before the trade, and the gas. */
+interface Figures {
+  readonly amountOut: bigint;
+  readonly spot: Ratio;
+  readonly gas: bigint;
 }
 
-function toV2Quote(
+function toRoute(reading: PoolReading, request: TradeRequest): PricedRoute | undefined {
+  const { pool } = reading;
+  const figures = pool.kind === "v2" ? v2Figures(reading, request) : v3Figures(reading, request);
+  if (!figures) return undefined;
+  const { amountOut, spot, gas } = figures;
+  const { tokenIn, tokenOut, amountIn } = request;
+  const kept = afterFeePips(pool.feePips);
+  const impact = priceImpactPercent(amountIn, amountOut, spot, kept) / 100;
+  const hop = {
+    venue: venueOf(request, pool),
+    pool: pool.address,
+    feePips: pool.feePips,
+    tokenIn,
+    tokenOut,
+    amountIn,
+    amountOut,
+    impact,
+  };
+  return {
+    type: "single",
+    legs: [{ amountIn, hops: [hop] }],
+    amountOut,
+    gas,
+    netOut: amountOut,
+    impact,
+    kept: 1 - pool.feePips / 1e6,
+  };
+}
+
+function venueOf({ venues }: TradeRequest, { venueId }: PoolCandidate): Venue {
+  const venue = venues.find(({ id }) => id === venueId);
+  if (!venue) throw new Error(`venue ${venueId} was not asked for`);
+  return venue;
+}
+
+function v2Figures(
   { pool, reserves, hasTraded }: PoolReading,
   { tokenIn, tokenOut, amountIn }: TradeRequest,
-): PoolQuote | undefined {
+): Figures | undefined {
   if (!reserves) return undefined;
   const [reserve0, reserve1] = reserves;
   const [reserveIn, reserveOut] = sortsBefore(tokenIn, tokenOut)
@@ -159,25 +214,25 @@ function toV2Quote(
   const pair = { reserveIn, reserveOut, kept: afterFeePips(pool.feePips) };
   const amountOut = v2AmountOut(pair, amountIn);
   if (amountOut === undefined) return undefined;
-  return { ...pool, amountOut, spot: v2SpotPrice(pair), gas: v2SwapGas(hasTraded) };
+  const work = {
+    pool: { ...pool, kind: "v2" as const, hasTraded },
+    ticksCrossed: 0,
+    emptyWords: 0,
+  };
+  return { amountOut, spot: v2SpotPrice(pair), gas: routeGas([{ hops: [work] }]) };
 }
 
 /**
  * QuoterV2 does not revert when a pool runs dry: it gives what the pool could fill, which is told
  * by the price having hit the end of its range.
  */
-function toV3Quote(
-  { pool, sqrtPriceX96, quoted }: PoolReading,
+function v3Figures(
+  { sqrtPriceX96, quoted }: PoolReading,
   { tokenIn, tokenOut }: TradeRequest,
-): PoolQuote | undefined {
+): Figures | undefined {
   if (!quoted || !sqrtPriceX96) return undefined;
   const [amountOut, sqrtPriceAfter, , poolGas] = quoted;
   const zeroForOne = sortsBefore(tokenIn, tokenOut);
   if (amountOut === 0n || isAtPriceLimit(sqrtPriceAfter, zeroForOne)) return undefined;
-  return {
-    ...pool,
-    amountOut,
-    spot: v3SpotPrice(sqrtPriceX96, zeroForOne),
-    gas: v3SwapGas(poolGas),
-  };
+  return { amountOut, spot: v3SpotPrice(sqrtPriceX96, zeroForOne), gas: v3SwapGas(poolGas) };
 }

@@ -1,12 +1,14 @@
 import { type Address, isAddress, zeroAddress } from "viem";
 import { type ChainRegistry, sameAddress } from "../chains/index.ts";
 import type { Config } from "../config/index.ts";
-import { ApiError } from "../lib/errors.ts";
-import type { BuildTxRequest, Quoted, QuotedHop } from "./model.ts";
-import { checksummed, type PoolRef, poolsOf } from "./pools.ts";
-import type { TradeRequest } from "./quoteSource.ts";
+import { candidatePools, checksummed } from "../market/index.ts";
+import type { BuildTxRequest, Quoted } from "./model.ts";
+import { NATIVE } from "./native.ts";
+import { invalidQuote, readHopsOut, readLegs } from "./orderLegs.ts";
+import type { LegRequest, TradeRequest } from "./quoteSource.ts";
 import {
   invalidField,
+  type Pair,
   resolveAmount,
   resolveChain,
   resolvePair,
@@ -16,12 +18,14 @@ import { minimumOut } from "./slippage.ts";
 
 /** What a caller wants built, after every field was checked against the registry. */
 export interface Order {
-  readonly trade: TradeRequest;
+  readonly trade: TradeRequest & Pair;
   readonly user: Address;
-  /** The pool the quote names; undefined: the best one of the venue is taken. */
-  readonly pool: PoolRef | undefined;
+  /** The legs the quote names; undefined: the best route over the trade's venues is taken. */
+  readonly legs: readonly LegRequest[] | undefined;
   /** Output the caller was told to expect. */
   readonly quotedOut: bigint;
+  /** What the quote's hops pay together, before the platform fee, where they say so. */
+  readonly hopsOut: bigint | undefined;
   /** Least output the caller named; undefined: it follows from the default slippage. */
   readonly minOut: bigint | undefined;
 }
@@ -41,11 +45,13 @@ export function readOrder(
   const pair = resolvePair(chain, quote, "quote.");
   const venues = resolveVenues(chain, quote.dexId);
   const amountIn = resolveAmount("quote.inputAmount", quote.inputAmount);
-  const trade: TradeRequest = { chain, venues, ...pair, amountIn };
-  const pool = readPool(trade, quote.route?.hops ?? []);
+  const trade = { chain, venues, ...pair, amountIn };
+  const legs = readLegs(trade, quote.dexId, quote.route);
+  const hopsOut = legs && readHopsOut(quote.route?.hops ?? []);
   const quotedOut = resolveAmount("quote.outputAmount", quote.outputAmount);
   const minOut = readMinOut(quote, quotedOut, config.maxSlippageBps);
-  return { trade, user: readUser(trade, userAddress), pool, quotedOut, minOut };
+  const user = readUser(trade, legs, userAddress);
+  return { trade, user, legs, quotedOut, hopsOut, minOut };
 }
 
 function readMinOut(quote: Quoted, quotedOut: bigint, maxSlippageBps: number): bigint | undefined {
@@ -58,46 +64,39 @@ function readMinOut(quote: Quoted, quotedOut: bigint, maxSlippageBps: number): b
   return minOut;
 }
 
-/** The pool of a quote's only hop, proved by deriving it again. */
-function readPool(trade: TradeRequest, hops: readonly QuotedHop[]): PoolRef | undefined {
-  const [hop, ...more] = hops;
-  if (!hop) return undefined;
-  if (more.length > 0) throw invalidQuote("a route of one venue has one hop");
-  const { tokenIn, tokenOut, venues, amountIn } = trade;
-  if (!venues.some((venue) => venue.id === hop.dexId)) {
-    throw invalidQuote("the hop's dexId is not the quote's");
-  }
-  requireEqual("tokenIn", hop.tokenIn, tokenIn);
-  requireEqual("tokenOut", hop.tokenOut, tokenOut);
-  if (hop.amountIn !== undefined && hop.amountIn !== amountIn.toString()) {
-    throw invalidQuote("the hop's amountIn is not the quote's inputAmount");
-  }
-  if (hop.pool === undefined && hop.fee === undefined) return undefined;
-  const pool = poolsOf(venues, tokenIn, tokenOut).find(
-    ({ address, feePips }) =>
-      sameAddress(address, hop.pool ?? address) && feePips === (hop.fee ?? feePips),
-  );
-  if (!pool) throw invalidQuote(`the hop's pool is not one of ${hop.dexId} for these tokens`);
-  return pool;
-}
-
 /** Who signs: a wallet, and none of the contracts the swap touches. */
-function readUser(trade: TradeRequest, text: string): Address {
+function readUser(
+  trade: TradeRequest,
+  legs: readonly LegRequest[] | undefined,
+  text: string,
+): Address {
   const valid = isAddress(text, { strict: isMixedCase(text) });
   if (!valid) throw invalidField("userAddress", "a 0x address; mixed case must be its checksum");
   const user = checksummed(text);
   if (user === zeroAddress) throw invalidField("userAddress", "must not be the zero address");
-  if (user === trade.tokenIn || user === trade.tokenOut) {
-    throw invalidField("userAddress", "must not be a token of the swap");
+  const { chain, tokenIn, tokenOut } = trade;
+  const tokens = [NATIVE, tokenIn, tokenOut, ...chain.tokens.map(addressOf)];
+  if (tokens.some((token) => sameAddress(token, user))) {
+    throw invalidField("userAddress", "must not be a token");
   }
-  const contracts = [
-    ...(trade.chain.executor ? [trade.chain.executor] : []),
-    ...poolsOf(trade.chain.venues, trade.tokenIn, trade.tokenOut).map((pool) => pool.address),
-  ];
-  if (contracts.some((contract) => sameAddress(contract, user))) {
-    throw invalidField("userAddress", "must not be a contract the swap calls");
-  }
+  refuseContracts(user, [
+    chain.executor,
+    chain.multicall3,
+    ...chain.venues.flatMap(({ factory, router, quoter }) => [factory, router, quoter]),
+    ...candidatePools(chain.venues, tokenIn, tokenOut).map(addressOf),
+    ...(legs ?? []).flatMap(({ hops }) => hops.map(({ pool }) => pool.address)),
+  ]);
   return user;
+}
+
+/**
+ * Refuses a user who is a contract of the swap.
+ * @throws ApiError `INVALID_FIELD`
+ */
+export function refuseContracts(user: Address, contracts: readonly (string | undefined)[]): void {
+  if (contracts.some((contract) => contract !== undefined && sameAddress(contract, user))) {
+    throw invalidField("userAddress", "must not be a contract of the swap or its venues");
+  }
 }
 
 function isMixedCase(address: string): boolean {
@@ -105,12 +104,6 @@ function isMixedCase(address: string): boolean {
   return digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
 }
 
-function requireEqual(field: string, given: string | undefined, expected: Address): void {
-  if (given !== undefined && !sameAddress(given, expected)) {
-    throw invalidQuote(`the hop's ${field} is not the quote's`);
-  }
-}
-
-function invalidQuote(reason: string): ApiError {
-  return new ApiError("INVALID_QUOTE", `Invalid quote: ${reason}`);
+function addressOf({ address }: { readonly address: string }): string {
+  return address;
 }

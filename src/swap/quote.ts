@@ -2,18 +2,18 @@ import type { ChainRegistry } from "../chains/index.ts";
 import type { Config } from "../config/index.ts";
 import { ApiError } from "../lib/errors.ts";
 import type { Quote, QuoteRequest } from "./model.ts";
-import { priceOption, priceRoute, rankQuotes } from "./rank.ts";
-import type { QuoteSource, TradeRequest } from "./quoteSource.ts";
+import { nativeGas } from "./native.ts";
+import { showOption, showRoute } from "./rank.ts";
+import { MAX_ROUTES, type QuoteSource, type TradeRequest } from "./quoteSource.ts";
 import {
   invalidField,
+  type Pair,
   resolveAmount,
   resolveChain,
   resolvePair,
   resolveVenues,
 } from "./resolve.ts";
 import { platformFee } from "./slippage.ts";
-
-const MAX_ROUTE_OPTIONS = 5;
 
 export interface QuoteDependencies {
   readonly registry: ChainRegistry;
@@ -22,7 +22,7 @@ export interface QuoteDependencies {
 }
 
 /**
- * Prices a trade on all pools of all enabled venues and gives the best route.
+ * Prices a trade over all pools of all enabled venues and gives the best route.
  * @throws ApiError `INVALID_FIELD`, `UNSUPPORTED_CHAIN`, `UNKNOWN_TOKEN`, `UNKNOWN_VENUE`,
  *   `NO_ROUTE`, `UPSTREAM_UNREACHABLE`
  */
@@ -35,22 +35,21 @@ export async function quoteTrade(
     throw invalidField("slippageTolerance", `basis points, at most ${config.maxSlippageBps}`);
   }
   const trade = resolveTrade(registry, config, body);
-  const { blockNumber, quotes } = await source.quote(trade);
-  const [best, ...others] = rankQuotes(quotes);
+  const { blockNumber, routes } = await source.quote(trade);
+  const [best, ...others] = routes.slice(0, MAX_ROUTES);
   if (!best) throw new ApiError("NO_ROUTE");
 
-  const terms = { slippageBps, platformFeeBps: config.platformFeeBps };
-  const { type, hops, ...figures } = priceRoute(best, trade, terms);
+  const { platformFeeBps } = config;
+  const terms = { slippageBps, platformFeeBps, nativeGas: nativeGas(trade) };
+  const { type, hops, ...figures } = showRoute(best, terms);
   return {
-    inputToken: trade.tokenIn,
-    outputToken: trade.tokenOut,
+    inputToken: trade.inputToken,
+    outputToken: trade.outputToken,
     inputAmount: trade.amountIn.toString(),
     ...figures,
-    platformFeeAmount: platformFee(best.amountOut, config.platformFeeBps).toString(),
+    platformFeeAmount: platformFee(best.amountOut, platformFeeBps).toString(),
     route: { type, hops },
-    routeOptions: others
-      .slice(0, MAX_ROUTE_OPTIONS)
-      .map((other) => priceOption(other, best, trade, terms)),
+    routeOptions: others.map((other) => showOption(other, best, terms)),
     chainId: trade.chain.id,
     blockNumber: Number(blockNumber),
   };
@@ -60,9 +59,9 @@ function resolveTrade(
   registry: ChainRegistry,
   config: Config["swap"],
   body: QuoteRequest,
-): TradeRequest {
+): TradeRequest & Pair {
   const chain = resolveChain(registry, body.chainId ?? config.defaultChainId);
   const amountIn = resolveAmount("inputAmount", body.inputAmount);
-  const { tokenIn, tokenOut } = resolvePair(chain, body);
-  return { chain, venues: resolveVenues(chain, body.dexId), tokenIn, tokenOut, amountIn };
+  const venues = resolveVenues(chain, body.dexId);
+  return { chain, venues, amountIn, ...resolvePair(chain, body) };
 }

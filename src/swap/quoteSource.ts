@@ -1,7 +1,7 @@
 import type { Address } from "viem";
 import type { Chain, Venue } from "../chains/index.ts";
-import type { Ratio } from "../market/index.ts";
-import type { PoolRef } from "./pools.ts";
+import type { PoolCandidate } from "../market/index.ts";
+import type { OutPerGas, RouteType } from "./routing/index.ts";
 
 /** An exact-input trade to be priced. Addresses are checksummed. */
 export interface TradeRequest {
@@ -13,25 +13,82 @@ export interface TradeRequest {
   readonly amountIn: bigint;
 }
 
-/** What one pool pays for the whole input. */
-export interface PoolQuote extends PoolRef {
-  /** Output before the platform fee. */
+/** One pool on the way, with exact amounts. */
+export interface PricedHop {
+  readonly venue: Venue;
+  readonly pool: Address;
+  /** Millionths of the input. */
+  readonly feePips: number;
+  readonly tokenIn: Address;
+  readonly tokenOut: Address;
+  readonly amountIn: bigint;
   readonly amountOut: bigint;
-  /** Price of an infinitely small trade without fee: output per input, atomic units. */
-  readonly spot: Ratio;
-  /** Gas of the executor's transaction, all included. */
-  readonly gas: bigint;
+  /** The curve's part of the loss, as a share of 1. */
+  readonly impact: number;
 }
 
-/** Prices of all pools at one block. */
+export interface PricedLeg {
+  readonly amountIn: bigint;
+  readonly hops: readonly PricedHop[];
+}
+
+/** What a route pays for the whole input. */
+export interface PricedRoute {
+  readonly type: RouteType;
+  readonly legs: readonly PricedLeg[];
+  /** Output before the platform fee. */
+  readonly amountOut: bigint;
+  /** Gas of the executor's transaction, all included. */
+  readonly gas: bigint;
+  /** Output less the price of the gas; the output itself where gas has no price. */
+  readonly netOut: bigint;
+  /** The curves' part of the loss, as a share of 1. */
+  readonly impact: number;
+  /** What the pools' fees leave, as a share of 1. */
+  readonly kept: number;
+}
+
+/** Routes that are answered: the best one, and others that lost. */
+export const MAX_ROUTES = 6;
+
+/** Routes at one block. */
 export interface MarketView {
   readonly blockNumber: bigint;
-  /** Pools that exist and can fill the whole input, in no order. */
-  readonly quotes: readonly PoolQuote[];
+  /** Output token per unit of gas; undefined where gas has no price. */
+  readonly outPerGas: OutPerGas;
+  /** Routes that take the whole input, best first; the first {@link MAX_ROUTES} at least. */
+  readonly routes: readonly PricedRoute[];
+}
+
+/** A leg to be priced as it stands: pools that are proved, in order. */
+export interface LegRequest {
+  readonly amountIn: bigint;
+  readonly hops: readonly {
+    readonly pool: PoolCandidate;
+    readonly tokenIn: Address;
+    readonly tokenOut: Address;
+  }[];
+}
+
+/** Which state to price with. */
+export interface StateChoice {
+  /** Oldest state to use, ms; the market's default where left out. */
+  readonly maxAgeMs?: number;
+  /** A block to read nodes at; the newest where left out. Memory has one block only. */
+  readonly blockNumber?: bigint;
 }
 
 /** Where prices come from. Every number is exact for the block it names. */
 export interface QuoteSource {
-  /** @throws ApiError `UPSTREAM_UNREACHABLE` */
-  quote(request: TradeRequest): Promise<MarketView>;
+  /**
+   * Routes of a trade.
+   * @throws ApiError `UPSTREAM_UNREACHABLE`
+   */
+  quote(request: TradeRequest, state?: StateChoice): Promise<MarketView>;
+  /**
+   * What exactly these legs pay now.
+   * @returns undefined when a pool is not there or cannot take its input
+   * @throws ApiError `UPSTREAM_UNREACHABLE`
+   */
+  price(request: TradeRequest, legs: readonly LegRequest[]): Promise<PricedRoute | undefined>;
 }

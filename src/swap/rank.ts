@@ -1,77 +1,83 @@
-import {
-  afterFeeBps,
-  afterFeePips,
-  multiply,
-  priceImpactPercent,
-  toFeeBps,
-} from "../market/index.ts";
+import type { Venue } from "../chains/index.ts";
+import { toFeeBps } from "../market/index.ts";
 import type { Hop, RouteOption } from "./model.ts";
-import type { PoolQuote, TradeRequest } from "./quoteSource.ts";
+import type { PricedRoute } from "./quoteSource.ts";
 import { minimumOut, platformFee, shortfallBps } from "./slippage.ts";
 
 /** Terms of a quote that do not depend on the route. */
 export interface Terms {
   readonly slippageBps: number;
   readonly platformFeeBps: number;
+  /** Gas of wrapping and unwrapping the native asset. */
+  readonly nativeGas: bigint;
 }
 
 /** A route with every figure of the answer; `outputAmount` is after the platform fee. */
-export type PricedRoute = Omit<RouteOption, "reason">;
+export type RouteFigures = Omit<RouteOption, "reason">;
 
-/** Pools by what they pay, best first; of equal outputs the one that costs less gas. */
-export function rankQuotes(quotes: readonly PoolQuote[]): PoolQuote[] {
-  return [...quotes].sort(
-    (a, b) => descending(a.amountOut, b.amountOut) || descending(b.gas, a.gas),
-  );
-}
-
-/** The route through one pool. */
-export function priceRoute(quote: PoolQuote, trade: TradeRequest, terms: Terms): PricedRoute {
-  const outputAmount = quote.amountOut - platformFee(quote.amountOut, terms.platformFeeBps);
-  const kept = afterFeePips(quote.feePips);
-  const priceImpact = priceImpactPercent(trade.amountIn, quote.amountOut, quote.spot, kept);
-  const hop: Hop = {
-    dexId: quote.venue.id,
-    amountIn: trade.amountIn.toString(),
-    amountOut: quote.amountOut.toString(),
-    priceImpact,
-    pool: quote.address,
-    fee: quote.feePips,
-    tokenIn: trade.tokenIn,
-    tokenOut: trade.tokenOut,
-  };
+/** A route as the answer shows it. */
+export function showRoute(route: PricedRoute, terms: Terms): RouteFigures {
+  const outputAmount = route.amountOut - platformFee(route.amountOut, terms.platformFeeBps);
+  const venue = mainVenue(route);
   return {
-    type: "single",
-    dexId: quote.venue.id,
-    dexName: quote.venue.name,
+    type: route.type,
+    dexId: venue.id,
+    dexName: venue.name,
     outputAmount: outputAmount.toString(),
     minOut: minimumOut(outputAmount, terms.slippageBps).toString(),
-    priceImpact,
-    gasEstimate: quote.gas.toString(),
-    feeBps: toFeeBps(multiply(kept, afterFeeBps(terms.platformFeeBps))),
-    hops: [hop],
+    priceImpact: 100 * route.impact,
+    gasEstimate: (route.gas + terms.nativeGas).toString(),
+    feeBps: toFeeBps(route.kept * (1 - terms.platformFeeBps / 10_000)),
+    hops: showHops(route),
   };
 }
 
 /** A route that lost against the best one, with the reason. */
-export function priceOption(
-  quote: PoolQuote,
-  best: PoolQuote,
-  trade: TradeRequest,
-  terms: Terms,
-): RouteOption {
-  return { ...priceRoute(quote, trade, terms), reason: reasonForLosing(best, quote) };
+export function showOption(route: PricedRoute, best: PricedRoute, terms: Terms): RouteOption {
+  return { ...showRoute(route, terms), reason: reasonForLosing(best, route) };
 }
 
-function reasonForLosing(best: PoolQuote, other: PoolQuote): string {
+/** The venue that sells the largest part of the input. */
+function mainVenue({ legs }: PricedRoute): Venue {
+  const sold = new Map<Venue, bigint>();
+  for (const { amountIn, hops } of legs) {
+    const venue = hops[0]?.venue;
+    if (venue) sold.set(venue, (sold.get(venue) ?? 0n) + amountIn);
+  }
+  const [main] = [...sold].toSorted(([, a], [, b]) => (a === b ? 0 : a > b ? -1 : 1));
+  if (!main) throw new Error("a route without hops");
+  return main[0];
+}
+
+/** All hops, leg by leg, with what is needed to build them again. */
+function showHops({ legs }: PricedRoute): Hop[] {
+  return legs.flatMap(({ hops }, leg) =>
+    hops.map((hop) => ({
+      dexId: hop.venue.id,
+      amountIn: hop.amountIn.toString(),
+      amountOut: hop.amountOut.toString(),
+      priceImpact: 100 * hop.impact,
+      leg,
+      pool: hop.pool,
+      fee: hop.feePips,
+      tokenIn: hop.tokenIn,
+      tokenOut: hop.tokenOut,
+    })),
+  );
+}
+
+function reasonForLosing(best: PricedRoute, other: PricedRoute): string {
   if (other.amountOut < best.amountOut) {
-    return `${shortfallBps(best.amountOut, other.amountOut)} bps less output than the best route`;
+    const behindBps = shortfallBps(best.amountOut, other.amountOut);
+    const netBps = best.netOut > 0n ? shortfallBps(best.netOut, other.netOut) : behindBps;
+    const afterGas = netBps === behindBps ? "" : `, ${netBps} bps after gas`;
+    return `${behindBps} bps less output than the best route${afterGas}`;
+  }
+  if (other.amountOut > best.amountOut) {
+    const ahead = shortfallBps(other.amountOut, best.amountOut);
+    return `${other.gas - best.gas} more gas, worth more than its ${ahead} bps of extra output`;
   }
   return other.gas > best.gas
     ? `same output for ${other.gas - best.gas} more gas`
     : "same output and gas as the best route";
-}
-
-function descending(a: bigint, b: bigint): number {
-  return a < b ? 1 : a > b ? -1 : 0;
 }

@@ -2,7 +2,19 @@ import { type Address, isAddress } from "viem";
 import { type Chain, type ChainRegistry, findToken, type Venue } from "../chains/index.ts";
 import { parseAtomicAmount } from "../lib/amounts.ts";
 import { ApiError } from "../lib/errors.ts";
-import { checksummed } from "./pools.ts";
+import { checksummed } from "../market/index.ts";
+import { NATIVE } from "./native.ts";
+
+/**
+ * Two tokens as the caller names them, and as they are routed: the native asset is named
+ * {@link NATIVE} and routed as its wrapped token. Addresses are checksummed.
+ */
+export interface Pair {
+  readonly inputToken: Address;
+  readonly outputToken: Address;
+  readonly tokenIn: Address;
+  readonly tokenOut: Address;
+}
 
 /**
  * The EVM network with this id.
@@ -15,18 +27,33 @@ export function resolveChain(registry: ChainRegistry, chainId: number): Chain {
 }
 
 /**
- * The checksummed address a caller means by a symbol of the registry or by any address.
+ * The checksummed address a caller means by a symbol of the registry, by the native asset's symbol
+ * or by any address.
  * @throws ApiError `UNKNOWN_TOKEN`
  */
-export function resolveToken(chain: Chain, text: string): Address {
+function resolveToken(chain: Chain, text: string): Address {
   const known = findToken(chain, text);
   if (known) return checksummed(known.address);
+  if (text.toLowerCase() === chain.native.symbol.toLowerCase()) return NATIVE;
   if (isAddress(text, { strict: false })) return checksummed(text);
   throw new ApiError("UNKNOWN_TOKEN", `Unknown token: ${text}`);
 }
 
+/** The ERC-20 token that stands for a token on a route. */
+function routedToken(chain: Chain, token: Address): Address {
+  if (token !== NATIVE) return token;
+  if (chain.wrappedNative !== undefined) return checksummed(chain.wrappedNative);
+  const { symbol } = chain.native;
+  const face = findToken(chain, symbol);
+  throw new ApiError(
+    "UNKNOWN_TOKEN",
+    `Unknown token: native ${symbol} has no wrapped token on ${chain.name}` +
+      (face ? `; use ${face.symbol} at ${face.address}` : ""),
+  );
+}
+
 /**
- * Two different tokens.
+ * Two different tokens. The native asset and its wrapped token are not: wrapping is no swap.
  * @param prefix - path of the object the fields are in, such as `quote.`
  * @throws ApiError `UNKNOWN_TOKEN`, `INVALID_FIELD`
  */
@@ -34,13 +61,19 @@ export function resolvePair(
   chain: Chain,
   pair: { readonly inputToken: string; readonly outputToken: string },
   prefix = "",
-): { tokenIn: Address; tokenOut: Address } {
-  const tokenIn = resolveToken(chain, pair.inputToken);
-  const tokenOut = resolveToken(chain, pair.outputToken);
+): Pair {
+  const inputToken = resolveToken(chain, pair.inputToken);
+  const outputToken = resolveToken(chain, pair.outputToken);
+  const tokenIn = routedToken(chain, inputToken);
+  const tokenOut = routedToken(chain, outputToken);
   if (tokenIn === tokenOut) {
-    throw invalidField(`${prefix}outputToken`, "must differ from inputToken");
+    const rule =
+      inputToken === outputToken
+        ? "must differ from inputToken"
+        : "wrapping and unwrapping the native asset is no swap";
+    throw invalidField(`${prefix}outputToken`, rule);
   }
-  return { tokenIn, tokenOut };
+  return { inputToken, outputToken, tokenIn, tokenOut };
 }
 
 /**

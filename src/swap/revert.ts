@@ -3,8 +3,15 @@ import { swapExecutorAbi } from "../contracts/index.ts";
 import { ApiError } from "../lib/errors.ts";
 import { tokenErrorsAbi } from "./abi.ts";
 import { isUnreachable } from "./clients.ts";
+import { shortfallBps } from "./slippage.ts";
 
 const knownErrors: Abi = [...swapExecutorAbi, ...tokenErrorsAbi];
+
+const TAXED = "as happens with tokens that tax their transfers";
+/** Texts of v3 pools that say nothing by themselves. */
+const poolReasons: ReadonlyMap<string, string> = new Map([
+  ["IIA", `IIA, a pool received less than was sent to it, ${TAXED}`],
+]);
 
 /**
  * The error to answer with when a simulated call failed: the decoded reason of a revert, or that
@@ -44,15 +51,22 @@ function decode(data: Hex): string {
   try {
     const { errorName, args = [], abiItem } = decodeErrorResult({ abi: knownErrors, data });
     const values: readonly unknown[] = args;
-    if (errorName === "Error") return String(values[0]);
+    if (errorName === "Error") return poolReasons.get(String(values[0])) ?? String(values[0]);
     if (errorName === "Panic") return `panic 0x${BigInt(String(values[0])).toString(16)}`;
     const inputs = "inputs" in abiItem ? abiItem.inputs : [];
     const named = values.map((value, index) => {
       const name = inputs[index]?.name;
       return name ? `${name}: ${value}` : String(value);
     });
-    return `${errorName}(${named.join(", ")})`;
+    return `${errorName}(${named.join(", ")})${remarkOn(errorName, values)}`;
   } catch {
     return `unknown error ${slice(data, 0, 4)}`;
   }
+}
+
+/** The route was priced a moment before it was simulated: what is missing, no market took. */
+function remarkOn(errorName: string, [minimum, actual]: readonly unknown[]): string {
+  const isShort = errorName === "InsufficientOutput";
+  if (!isShort || typeof minimum !== "bigint" || typeof actual !== "bigint") return "";
+  return `: ${shortfallBps(minimum, actual)} bps short of the minimum, ${TAXED}`;
 }

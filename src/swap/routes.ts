@@ -26,9 +26,11 @@ export function swapRoutes(service: SwapService, { maxBodyBytes }: { maxBodyByte
     .post(
       operations["build-tx"].path,
       async ({ request }) => {
-        const built = await service.buildTx(await readBuildTxRequest(request));
+        const { built, isSimulated } = await service.buildTx(await readBuildTxRequest(request));
         setChargedChain(request, built.swap.chainId);
-        return dataResponse(built);
+        const response = dataResponse(built);
+        response.headers.set("x-simulated", String(isSimulated));
+        return response;
       },
       describeOperation("build-tx", buildTxDoc),
     )

@@ -1,12 +1,16 @@
 import type { ChainRegistry } from "../chains/index.ts";
 import type { Config } from "../config/index.ts";
 import type { Clock } from "../lib/clock.ts";
+import type { Market } from "../market/index.ts";
 import type { UpstreamPool } from "../upstream/types.ts";
-import { buildSwapTx } from "./buildTx.ts";
+import type { QuoteAuditor } from "./audit.ts";
+import { type BuildResult, buildSwapTx } from "./buildTx.ts";
 import { listDexes } from "./catalog.ts";
 import { createChainClients } from "./clients.ts";
 import { createExecutorFinder } from "./executor.ts";
-import type { BuildTxRequest, BuiltTx, Dex, Quote, QuoteRequest } from "./model.ts";
+import { createMemorySource } from "./memorySource.ts";
+import { createMixedSource } from "./mixedSource.ts";
+import type { BuildTxRequest, Dex, Quote, QuoteRequest } from "./model.ts";
 import { createOnChainSource } from "./onChainSource.ts";
 import { quoteTrade } from "./quote.ts";
 import { createSlotFinder } from "./tokenSlots.ts";
@@ -14,8 +18,11 @@ import { createSlotFinder } from "./tokenSlots.ts";
 export interface SwapDependencies {
   readonly registry: ChainRegistry;
   readonly upstream: Pick<UpstreamPool, "transport">;
+  readonly market: Pick<Market, "snapshot">;
   readonly config: Config["swap"];
   readonly clock: Clock;
+  /** Is offered every quote from memory. */
+  readonly auditor?: Pick<QuoteAuditor, "offer">;
 }
 
 /** Quotes, unsigned swap transactions, and the catalog of venues. */
@@ -23,16 +30,19 @@ export interface SwapService {
   /** The best route of a trade, exact for the block it names. */
   quote(body: QuoteRequest): Promise<Quote>;
   /** The unsigned transactions of a quoted swap. */
-  buildTx(body: BuildTxRequest): Promise<BuiltTx>;
+  buildTx(body: BuildTxRequest): Promise<BuildResult>;
   /** Every venue of every EVM network. */
   readonly dexes: readonly Dex[];
 }
 
 /** Wires the swap feature. */
 export function createSwapService(dependencies: SwapDependencies): SwapService {
-  const { registry, upstream, config, clock } = dependencies;
+  const { registry, upstream, market, config, clock, auditor } = dependencies;
   const clients = createChainClients(upstream);
-  const source = createOnChainSource(clients);
+  const source = createMixedSource(
+    createMemorySource(market, auditor),
+    createOnChainSource(clients),
+  );
   const findExecutor = createExecutorFinder(clients);
   const findSlots = createSlotFinder();
   return {

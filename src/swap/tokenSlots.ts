@@ -13,6 +13,7 @@ import {
 import { ApiError } from "../lib/errors.ts";
 import { erc20Abi } from "./abi.ts";
 import { isUnreachable } from "./clients.ts";
+import { NATIVE } from "./native.ts";
 
 const MAX_TOKENS = 2_000;
 /** Plain layouts start their mappings within the first slots. */
@@ -39,7 +40,9 @@ export interface TokenSlots {
   readonly allowance: Mapping | undefined;
 }
 
-/** Finds a token's storage layout. @throws ApiError `UPSTREAM_UNREACHABLE` */
+const nativeSlots: TokenSlots = { balance: { kind: "native", scale: 1n }, allowance: undefined };
+
+/** Finds a token's storage layout; the native asset's is every account's balance. @throws ApiError `UPSTREAM_UNREACHABLE` */
 export type FindTokenSlots = (
   client: Pick<PublicClient, "call">,
   chainId: number,
@@ -66,6 +69,7 @@ const SPENDER: Address = `0x${keccak256("0x02").slice(26)}`;
 export function createSlotFinder(): FindTokenSlots {
   const known = new LRUCache<string, TokenSlots>({ max: MAX_TOKENS });
   return async (client, chainId, token) => {
+    if (token === NATIVE) return nativeSlots;
     const key = `${chainId}:${token}`;
     const cached = known.get(key);
     if (cached) return cached;

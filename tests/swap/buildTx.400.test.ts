@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { zeroAddress } from "viem";
 import type { Quote } from "../../src/swap/model.ts";
+import { NATIVE } from "../../src/swap/native.ts";
 import { send, startSwapApi, startSwapWorld, type SwapWorld, wallet } from "./support.ts";
 
 let world: SwapWorld;
@@ -28,8 +29,14 @@ const withQuote = (change: object) => ({
   quote: { ...quote, ...change },
   userAddress: wallet.address,
 });
-const withHop = (change: object) =>
-  withQuote({ route: { type: "single", hops: [{ ...quote.route.hops[0], ...change }] } });
+/** As in the smallest request: without a route. */
+const minimal = (change: object) => {
+  const { inputToken, outputToken, inputAmount, outputAmount, dexId } = quote;
+  const bare = { inputToken, outputToken, inputAmount, outputAmount, dexId };
+  return { quote: { ...bare, ...change }, userAddress: wallet.address };
+};
+const withRoute = (change: object) => withQuote({ route: { ...quote.route, ...change } });
+const withHop = (change: object) => withRoute({ hops: [{ ...quote.route.hops[0], ...change }] });
 
 describe("400 POST /swap/build-tx", () => {
   test("names what is missing, userAddress first", async () => {
@@ -53,12 +60,96 @@ describe("400 POST /swap/build-tx", () => {
       quote.outputToken,
       world.chain.deployment.executor,
       quote.route.hops[0]!.pool,
+      world.token("WETH"),
+      NATIVE,
+      world.chain.deployment.multicall3,
+      ...world.chain.deployment.venues.flatMap(({ router, factory, quoter }) => [
+        router,
+        factory,
+        quoter,
+      ]),
     ];
     for (const userAddress of users) {
       const [status, code, error] = await refusal({ quote, userAddress });
       expect([userAddress, status, code]).toEqual([userAddress, 400, "INVALID_FIELD"]);
       expect(error).toContain("userAddress");
     }
+  });
+
+  test("a pool that only the new route passes through cannot be the signer", async () => {
+    const { body } = await api.post("quote", {
+      inputToken: "USDC",
+      outputToken: "EURC",
+      inputAmount: "1000000000000",
+      dexId: "native-dex",
+    });
+    for (const { pool } of body.data.route.hops) {
+      const { route: _, ...bare } = body.data;
+      const [status, code] = await refusal({ quote: bare, userAddress: pool });
+      expect([status, code]).toEqual([400, "INVALID_FIELD"]);
+    }
+  });
+
+  const wrongAmounts = [
+    "0",
+    "000",
+    "-1",
+    "+1",
+    "0x10",
+    "1.5",
+    "1.0",
+    "1e18",
+    "1,000",
+    "1_000",
+    " 1",
+    "1 ",
+    "1\n",
+    "１",
+    "∞",
+    "NaN",
+    "null",
+    (2n ** 256n).toString(),
+    "9".repeat(78),
+    "9".repeat(50_000),
+    "",
+    1_000_000,
+    1.5,
+    -1,
+    true,
+    [],
+    {},
+  ];
+  test.each(["inputAmount", "outputAmount", "minOut"])(
+    "%s that is no atomic amount",
+    async (field) => {
+      for (const amount of wrongAmounts) {
+        for (const body of [withQuote({ [field]: amount }), minimal({ [field]: amount })]) {
+          const [status, code, error] = await refusal(body);
+          expect([amount, status, code]).toEqual([amount, 400, "INVALID_FIELD"]);
+          expect(error).toContain(`quote.${field}`);
+        }
+      }
+    },
+  );
+
+  test("an amount no pool could take, up to the largest there is", async () => {
+    for (const bits of [160n, 192n, 255n, 256n]) {
+      const inputAmount = (2n ** bits - 1n).toString();
+      for (const dexId of ["venue-a", "venue-b", "native-dex"]) {
+        const [status, code] = await refusal(minimal({ inputAmount, dexId }));
+        expect([status, code]).toEqual([400, expect.stringMatching(/QUOTE_EXPIRED|SIMULATION/)]);
+      }
+    }
+  });
+
+  test.each([999, 0, -1, 5042.5, 1e300, 900])("chain %p", async (chainId) => {
+    const [status, code] = await refusal(withQuote({ chainId }));
+    expect([status, code]).toEqual([400, "UNSUPPORTED_CHAIN"]);
+  });
+
+  test.each(["5042", "0x13b2", true, {}])("chain %p, which is no number", async (chainId) => {
+    const [status, code] = await refusal(withQuote({ chainId }));
+    expect([status, code]).toEqual([400, "INVALID_FIELD"]);
   });
 
   const tampered: [string, () => object, string][] = [
@@ -68,11 +159,20 @@ describe("400 POST /swap/build-tx", () => {
     ["unknown venue", () => withQuote({ dexId: "venue-z" }), "UNKNOWN_VENUE"],
     ["disabled venue", () => withQuote({ dexId: "retired-dex" }), "UNKNOWN_VENUE"],
     ["another venue", () => withQuote({ dexId: "venue-b" }), "INVALID_QUOTE"],
-    ["unknown chain", () => withQuote({ chainId: 999 }), "UNSUPPORTED_CHAIN"],
-    ["inputAmount 0", () => withQuote({ inputAmount: "0" }), "INVALID_FIELD"],
+    ["another chain of ours", () => withQuote({ chainId: 84532 }), "UNKNOWN_VENUE"],
+    [
+      "tokens the other way round",
+      () => withQuote({ inputToken: quote.outputToken, outputToken: quote.inputToken }),
+      "INVALID_QUOTE",
+    ],
+    ["the native asset", () => withQuote({ inputToken: NATIVE }), "INVALID_QUOTE"],
+    ["token that is no address", () => withQuote({ inputToken: "0x1234" }), "UNKNOWN_TOKEN"],
     ["larger inputAmount", () => withQuote({ inputAmount: "2000000000" }), "INVALID_QUOTE"],
-    ["outputAmount 0", () => withQuote({ outputAmount: "0" }), "INVALID_FIELD"],
-    ["minOut 0", () => withQuote({ minOut: "0" }), "INVALID_FIELD"],
+    ["smaller outputAmount", () => withQuote({ outputAmount: quote.minOut }), "INVALID_QUOTE"],
+    ["route of another type", () => withRoute({ type: "split" }), "INVALID_QUOTE"],
+    ["route of no type", () => withRoute({ type: "teleport" }), "INVALID_FIELD"],
+    ["route that is no object", () => withQuote({ route: "single" }), "INVALID_FIELD"],
+    ["hops that are no list", () => withRoute({ hops: {} }), "INVALID_FIELD"],
     [
       "minOut above outputAmount",
       () => withQuote({ outputAmount: "5", minOut: "6" }),
@@ -86,6 +186,13 @@ describe("400 POST /swap/build-tx", () => {
     ["hop's tokenIn", () => withHop({ tokenIn: world.token("USDT") }), "INVALID_QUOTE"],
     ["hop's tokenOut", () => withHop({ tokenOut: world.token("USDT") }), "INVALID_QUOTE"],
     ["hop's amountIn", () => withHop({ amountIn: "1" }), "INVALID_QUOTE"],
+    ["hop's amountIn in hex", () => withHop({ amountIn: "0x3b9aca00" }), "INVALID_QUOTE"],
+    ["hop's amountOut", () => withHop({ amountOut: "1" }), "INVALID_QUOTE"],
+    ["hop's amountOut below 0", () => withHop({ amountOut: "-1" }), "INVALID_QUOTE"],
+    ["hop's leg", () => withHop({ leg: 1 }), "INVALID_QUOTE"],
+    ["hop's leg between two", () => withHop({ leg: 0.5 }), "INVALID_QUOTE"],
+    ["hop's leg below 0", () => withHop({ leg: -1 }), "INVALID_QUOTE"],
+    ["hop's venue that does not exist", () => withHop({ dexId: "venue-z" }), "INVALID_QUOTE"],
     ["hop that is no object", () => withQuote({ route: { hops: [5] } }), "INVALID_FIELD"],
     [
       "a second hop",
@@ -168,17 +275,18 @@ describe("400 POST /swap/build-tx, by the state of the chain", () => {
 
 describe("502, by any of the endpoints", () => {
   test("no node of the chain answers", async () => {
-    const dead = await startSwapWorld();
+    const [dead, blind] = await Promise.all([startSwapWorld(), startSwapWorld()]);
     const request = { inputToken: "USDC", outputToken: "EURC", inputAmount: "1000000" };
     const quoted = await dead.service.quote(request);
-    await dead.chain.stop();
+    await Promise.all([dead.chain.stop(), blind.chain.stop()]);
     const unreachable = { code: "UPSTREAM_UNREACHABLE", status: 502 };
     try {
-      await expect(dead.service.quote(request)).rejects.toMatchObject(unreachable);
+      // What is in memory is good for a while; what never was there cannot be quoted.
+      await expect(blind.service.quote(request)).rejects.toMatchObject(unreachable);
       const body = { quote: quoted, userAddress: wallet.address };
       await expect(dead.service.buildTx(body)).rejects.toMatchObject(unreachable);
     } finally {
-      await dead.stop();
+      await Promise.all([dead.stop(), blind.stop()]);
     }
   }, 30_000);
 });

@@ -1,12 +1,26 @@
 import { Elysia } from "elysia";
-import { type Address, createPublicClient, createWalletClient, type Hex, http } from "viem";
+import {
+  type Address,
+  createPublicClient,
+  createWalletClient,
+  erc20Abi,
+  type Hex,
+  http,
+} from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { createAccess, errorHandler, gate, UNLIMITED_WINDOW } from "../../src/access/index.ts";
 import { type ChainRegistry, createRegistry } from "../../src/chains/index.ts";
 import { type Config, loadConfig, type NetworkData } from "../../src/config/index.ts";
 import { openDatabase } from "../../src/db/index.ts";
 import { systemClock } from "../../src/lib/clock.ts";
-import { createSwapService, swapRoutes, type SwapService } from "../../src/swap/index.ts";
+import { createMarket, type Market } from "../../src/market/index.ts";
+import {
+  createMarketReader,
+  createSwapService,
+  swapRoutes,
+  type SwapService,
+} from "../../src/swap/index.ts";
+import { NATIVE } from "../../src/swap/native.ts";
 import { silentLogger } from "../../src/telemetry/index.ts";
 import { createUpstreamPool } from "../../src/upstream/index.ts";
 import { accounts, type PreparedChain, startPreparedChain } from "../support/sandbox.ts";
@@ -19,8 +33,11 @@ export interface SwapWorld {
   readonly registry: ChainRegistry;
   readonly config: Config;
   readonly service: SwapService;
+  readonly market: Market;
   readonly client: ReturnType<typeof createPublicClient>;
   token(symbol: string): Address;
+  /** Carries the service's view of the pools to the chain's newest block. */
+  refresh(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -52,9 +69,15 @@ export async function startSwapWorld(
     },
   });
   const upstream = createUpstreamPool({ registry });
+  const market = createMarket({
+    registry,
+    reader: createMarketReader(upstream),
+    clock: systemClock,
+  });
   const service = createSwapService({
     registry,
     upstream,
+    market,
     config: config.swap,
     clock: systemClock,
   });
@@ -63,8 +86,11 @@ export async function startSwapWorld(
     registry,
     config,
     service,
+    market,
+    refresh: async () => void (await market.snapshot(CHAIN_ID, { maxAgeMs: 0 })),
     client: createPublicClient({ transport: http(chain.url), cacheTime: 0 }),
     async stop() {
+      await market.stop();
       upstream.close();
       await chain.stop();
     },
@@ -94,6 +120,17 @@ export async function send(
   return world.client.waitForTransactionReceipt({ hash, pollingInterval: 20 });
 }
 
+/** What an account has of a token, or of the native asset. */
+export function balanceOf(world: SwapWorld, token: string, owner: Address = wallet.address) {
+  if (token === NATIVE) return world.client.getBalance({ address: owner });
+  return world.client.readContract({
+    address: token as Address,
+    abi: erc20Abi,
+    functionName: "balanceOf",
+    args: [owner],
+  });
+}
+
 /** The three endpoints behind the real gate, and a key for them. */
 export async function startSwapApi(world: SwapWorld) {
   const database = openDatabase(":memory:");
@@ -115,6 +152,7 @@ export async function startSwapApi(world: SwapWorld) {
       status: response.status,
       code: response.headers.get("x-error-code"),
       cost: response.headers.get("x-cu-cost"),
+      simulated: response.headers.get("x-simulated"),
       body: await response.json(),
     };
   };

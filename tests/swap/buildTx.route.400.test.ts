@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Hop, Quote } from "../../src/swap/model.ts";
+import { startSwapWorld, type SwapWorld, wallet } from "./support.ts";
+
+let world: SwapWorld;
+let split: Quote;
+let multi: Quote;
+
+beforeAll(async () => {
+  world = await startSwapWorld({}, { connectors: ["USDC", "USDT", "WETH"] });
+  const order = { inputToken: "USDC", outputToken: "EURC" };
+  split = await world.service.quote({ ...order, inputAmount: "3000000000000" });
+  const other = await world.service.quote({ ...order, inputAmount: "1000000000" });
+  const option = other.routeOptions.find(({ type }) => type === "multi")!;
+  const { type, hops, outputAmount, minOut, dexId } = option;
+  multi = { ...other, outputAmount, minOut, dexId, route: { type, hops } };
+});
+afterAll(() => world.stop());
+
+function build(quote: Quote, change: (hops: Hop[]) => object[]) {
+  const hops = change(structuredClone(quote.route.hops));
+  const changed = { ...quote, route: { ...quote.route, hops } };
+  return world.service.buildTx({ quote: changed as Quote, userAddress: wallet.address });
+}
+
+describe("400 POST /swap/build-tx, by a route that does not hold together", () => {
+  test("untouched, both are built", async () => {
+    expect([split.route.type, multi.route.type]).toEqual(["split", "multi"]);
+    for (const quote of [split, multi]) {
+      expect((await build(quote, (hops) => hops)).built.swap.value).toBe("0");
+    }
+  });
+
+  const changes: [string, () => Quote, (hops: Hop[]) => object[]][] = [
+    ["a leg is missing", () => split, (hops) => hops.filter(({ leg }) => leg > 0)],
+    [
+      "a leg's input is raised",
+      () => split,
+      ([first, ...rest]) => [
+        { ...first!, amountIn: (BigInt(first!.amountIn) + 1n).toString() },
+        ...rest,
+      ],
+    ],
+    [
+      "a leg's input is no amount",
+      () => split,
+      ([first, ...rest]) => [{ ...first!, amountIn: "-1" }, ...rest],
+    ],
+    [
+      "a leg's input is left out",
+      () => split,
+      ([first, ...rest]) => {
+        const { amountIn: _, ...bare } = first!;
+        return [bare, ...rest];
+      },
+    ],
+    ["legs are out of order", () => split, (hops) => hops.toReversed()],
+    [
+      "legs are numbered with a gap",
+      () => split,
+      (hops) => hops.map((hop) => ({ ...hop, leg: hop.leg * 2 })),
+    ],
+    [
+      "there are more legs than the executor takes",
+      () => split,
+      (hops) => Array.from({ length: 9 }, (_, leg) => ({ ...hops[0]!, leg })),
+    ],
+    [
+      "there are more hops than the executor takes",
+      () => multi,
+      ([first, second]) => [first!, second!, first!, second!],
+    ],
+    [
+      "a hop sells other than the one before it pays",
+      () => multi,
+      ([first, second]) => [first!, { ...second!, amountIn: "1" }],
+    ],
+    [
+      "a later hop's amount is in hex",
+      () => multi,
+      ([first, second]) => [first!, { ...second!, amountIn: "0x1" }],
+    ],
+    [
+      "a leg pays more than the quote says",
+      () => split,
+      (hops) => hops.map((hop) => ({ ...hop, amountOut: (BigInt(hop.amountOut) + 1n).toString() })),
+    ],
+    ["a hop is missing", () => multi, ([, second]) => [second!]],
+    ["the last hop is missing", () => multi, ([first]) => [first!]],
+    [
+      "hops do not meet",
+      () => multi,
+      ([first, second]) => [first!, { ...second!, tokenIn: first!.tokenIn }],
+    ],
+    [
+      "a hop leads back",
+      () => multi,
+      ([first]) => [first!, { ...first!, tokenIn: first!.tokenOut, tokenOut: first!.tokenIn }],
+    ],
+    [
+      "a hop's target is no address",
+      () => multi,
+      ([first, second]) => [{ ...first!, tokenOut: "WETH" }, second!],
+    ],
+    [
+      "a later hop's pool is the caller's",
+      () => multi,
+      ([first, second]) => [first!, { ...second!, pool: wallet.address }],
+    ],
+    [
+      "no hop is at the quote's venue",
+      () => ({ ...multi, dexId: "native-dex" }),
+      (hops) => hops.map((hop) => ({ ...hop, dexId: "venue-b" })),
+    ],
+  ];
+  test.each(changes)("%s", async (_, quote, change) => {
+    await expect(build(quote(), change)).rejects.toMatchObject({
+      code: "INVALID_QUOTE",
+      status: 400,
+    });
+  });
+
+  test("a hop at a venue that does not exist", async () => {
+    const built = build(multi, ([first, ...rest]) => [{ ...first!, dexId: "venue-z" }, ...rest]);
+    await expect(built).rejects.toMatchObject({ code: "UNKNOWN_VENUE" });
+  });
+});

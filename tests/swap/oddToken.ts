@@ -1,0 +1,127 @@
+import { type Address, createWalletClient, getAddress, http, parseAbi, publicActions } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { compileContracts } from "../../src/contracts/compile.ts";
+import { readArtifact } from "../../src/sandbox/deploy/artifacts.ts";
+import { type SwapWorld, wallet } from "./support.ts";
+
+const SOURCE = new URL("../contracts/solidity/HostileToken.sol", import.meta.url);
+const NEVER = 2n ** 40n;
+const Q96 = 2n ** 96n;
+const V3_FEE = 3_000;
+const FULL_RANGE = 887_220;
+const POOL_UNITS = 1_000_000_000_000n;
+
+export const oddTokenAbi = parseAbi([
+  "function mint(address to, uint256 amount)",
+  "function setTax(uint256 bps)",
+  "function setReturnsFalse(bool value)",
+  "function approve(address spender, uint256 amount)",
+]);
+const poolAbi = parseAbi([
+  "function addLiquidity(address, address, uint256, uint256, uint256, uint256, address, uint256)",
+  "function createAndInitializePoolIfNecessary(address, address, uint24, uint160) returns (address)",
+  "function mint((address token0, address token1, uint24 fee, int24 tickLower, int24 tickUpper, uint256 amount0Desired, uint256 amount1Desired, uint256 amount0Min, uint256 amount1Min, address recipient, uint256 deadline))",
+]);
+
+/** A token nobody configured, with deep pools against USDC on venue-a and venue-b. */
+export interface OddToken {
+  readonly address: Address;
+  /** Changes how it behaves. */
+  tell(functionName: "setTax" | "setReturnsFalse", value: bigint | boolean): Promise<void>;
+}
+
+/**
+ * Deploys a token that can tax its transfers, gives the wallet some, and fills its pools.
+ * @param hidesStorage - its mappings lie further back than any token's usually do
+ */
+export async function deployOddToken(world: SwapWorld, hidesStorage = false): Promise<OddToken> {
+  const signer = createWalletClient({
+    account: privateKeyToAccount(wallet.privateKey),
+    transport: http(world.chain.url),
+    pollingInterval: 20,
+  }).extend(publicActions);
+  const mined = async (hash: Promise<Address>) => {
+    const receipt = await signer.waitForTransactionReceipt({ hash: await hash });
+    if (receipt.status !== "success") throw new Error("a transaction of the set-up failed");
+    return receipt;
+  };
+  const deploy = async (
+    artifact: Pick<ReturnType<typeof readArtifact>, "abi" | "bytecode">,
+    args: unknown[] = [],
+  ) => {
+    const { abi, bytecode } = artifact;
+    const { contractAddress } = await mined(
+      signer.deployContract({ abi, bytecode, args, chain: null }),
+    );
+    return getAddress(contractAddress!);
+  };
+  const write = (
+    address: Address,
+    abi: typeof oddTokenAbi | typeof poolAbi,
+    functionName: string,
+    args: readonly unknown[],
+  ) => mined(signer.writeContract({ address, abi, functionName, args, chain: null } as never));
+
+  const token = await deploy(await compile(hidesStorage));
+  const usdc = world.token("USDC");
+  const { venues, wrappedNative } = world.chain.deployment;
+  const [v3, v2] = [venues[0]!, venues[1]!];
+  const positions = await deploy(readArtifact("v3Positions"), [
+    v3.factory,
+    wrappedNative,
+    v3.factory,
+  ]);
+  await write(token, oddTokenAbi, "mint", [wallet.address, 4n * POOL_UNITS]);
+  for (const spender of [v2.router as Address, positions]) {
+    for (const each of [token, usdc]) {
+      await write(each, oddTokenAbi, "approve", [spender, POOL_UNITS]);
+    }
+  }
+  await write(v2.router as Address, poolAbi, "addLiquidity", [
+    token,
+    usdc,
+    POOL_UNITS,
+    POOL_UNITS,
+    0n,
+    0n,
+    wallet.address,
+    NEVER,
+  ]);
+  const [token0, token1] = BigInt(token) < BigInt(usdc) ? [token, usdc] : [usdc, token];
+  await write(positions, poolAbi, "createAndInitializePoolIfNecessary", [
+    token0,
+    token1,
+    V3_FEE,
+    Q96,
+  ]);
+  const range = { tickLower: -FULL_RANGE, tickUpper: FULL_RANGE };
+  const amounts = {
+    amount0Desired: POOL_UNITS,
+    amount1Desired: POOL_UNITS,
+    amount0Min: 0n,
+    amount1Min: 0n,
+  };
+  await write(positions, poolAbi, "mint", [
+    {
+      token0,
+      token1,
+      fee: V3_FEE,
+      ...range,
+      ...amounts,
+      recipient: wallet.address,
+      deadline: NEVER,
+    },
+  ]);
+  return {
+    address: token,
+    tell: async (name, value) => void (await write(token, oddTokenAbi, name, [value])),
+  };
+}
+
+async function compile(hidesStorage: boolean) {
+  const text = await Bun.file(SOURCE).text();
+  const start = "contract HostileToken {";
+  const source = hidesStorage ? text.replace(start, `${start} uint256[60] private gap;`) : text;
+  const [artifact] = await compileContracts({ "HostileToken.sol": source });
+  return artifact!;
+}
