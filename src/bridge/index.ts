@@ -1,2 +1,3 @@
+export { type BridgeService, createBridge } from "./bridge.ts";
+export { bridgeCommand, BridgeUsageError } from "./command.ts";
 export { bridgeRoutes } from "./routes.ts";
-export { type BridgeService, createBridge } from "./service.ts";

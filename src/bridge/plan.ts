@@ -4,6 +4,7 @@ import { parseDecimalAmount } from "../lib/amounts.ts";
 import { isSolanaAddress } from "../lib/base58.ts";
 import { ApiError } from "../lib/errors.ts";
 import type { BridgeRequest } from "./model.ts";
+import { canBeWallet, programs } from "./solana/addresses.ts";
 
 /** USDC has 6 decimals on every network of CCTP. */
 const USDC_DECIMALS = 6;
@@ -67,6 +68,14 @@ function cctpChain(chains: ChainRegistry, id: number, field: string): Chain {
   throw new ApiError("UNSUPPORTED_CHAIN", `Unsupported chainId for CCTP bridge: ${field} ${id}`);
 }
 
+/**
+ * Precompiled contracts, and Arc's: its precompiles begin at 0x1800…, its system contracts at
+ * 0x3600…
+ */
+function isSystemContract(address: string): boolean {
+  return BigInt(address) <= 0xffffn || /^0x(?:18|36)0{34}[0-9a-f]{4}$/i.test(address);
+}
+
 /** Money sent to any of these on an EVM network could not be moved again. */
 function isOwnContract(chain: Chain, address: string): boolean {
   const contracts = [
@@ -81,9 +90,21 @@ function isOwnContract(chain: Chain, address: string): boolean {
   return contracts.some((contract) => contract !== undefined && sameAddress(contract, address));
 }
 
+/** Programs and mints cannot hold USDC. */
+function isSolanaContract({ tokens, cctp }: Chain, address: string): boolean {
+  const known = [
+    ...Object.values<string>(programs),
+    ...tokens.map((token) => token.address),
+    cctp?.tokenMessenger,
+    cctp?.messageTransmitter,
+  ];
+  return known.includes(address);
+}
+
 function checkRecipient(chain: Chain, address: string): string {
   if (chain.kind === "solana") {
-    if (isSolanaAddress(address) && !chain.tokens.some((token) => token.address === address)) {
+    // No key exists for a point off the curve: such an address is a program's, not a wallet.
+    if (isSolanaAddress(address) && canBeWallet(address) && !isSolanaContract(chain, address)) {
       return address;
     }
     throw new ApiError("INVALID_RECIPIENT", `Invalid recipientAddress: not a ${chain.name} wallet`);
@@ -91,7 +112,7 @@ function checkRecipient(chain: Chain, address: string): string {
   if (!isAddress(address, { strict: false }) || sameAddress(address, zeroAddress)) {
     throw new ApiError("INVALID_RECIPIENT", `Invalid recipientAddress: not a ${chain.name} wallet`);
   }
-  if (isOwnContract(chain, address)) {
+  if (isSystemContract(address) || isOwnContract(chain, address)) {
     throw new ApiError("INVALID_RECIPIENT", "Invalid recipientAddress: a contract, not a wallet");
   }
   return getAddress(address);

@@ -46,7 +46,14 @@ describe("planTransfer", () => {
     [{ recipientAddress: "0x0000000000000000000000000000000000000000" }, "INVALID_RECIPIENT"],
     [{ recipientAddress: "0x036CbD53842c5426634e7929541eC2318f3dCF7e" }, "INVALID_RECIPIENT"],
     [{ recipientAddress: "0x8FE6B999Dc680CcFDD5Bf7EB0974218be2542DAA" }, "INVALID_RECIPIENT"],
+    [{ recipientAddress: "0xE737e5cEBEEBa77EFE34D4aa090756590b1CE275" }, "INVALID_RECIPIENT"],
+    [{ recipientAddress: "0xcA11bde05977b3631167028862bE2a173976CA11" }, "INVALID_RECIPIENT"],
+    [{ recipientAddress: "0x0000000000000000000000000000000000000009" }, "INVALID_RECIPIENT"],
+    [{ recipientAddress: "0x1800000000000000000000000000000000000001" }, "INVALID_RECIPIENT"],
+    [{ recipientAddress: "0x3600000000000000000000000000000000000001" }, "INVALID_RECIPIENT"],
     [{ recipientAddress: solanaWallet }, "INVALID_RECIPIENT"],
+    [{ recipientAddress: wallet.slice(0, -1) }, "INVALID_RECIPIENT"],
+    [{ recipientAddress: "" }, "INVALID_RECIPIENT"],
     [{ senderAddress: "0x12" }, "INVALID_FIELD"],
   ] as const)("refuses %p", (change, code) => expect(codeOf(change)).toBe(code));
 
@@ -54,6 +61,15 @@ describe("planTransfer", () => {
     const toChainId = 133268194659241;
     expect(codeOf({ toChainId, recipientAddress: solanaWallet })).toBe("accepted");
     expect(codeOf({ toChainId, recipientAddress: wallet })).toBe("INVALID_RECIPIENT");
+    // Off the curve: CCTP's own account, and a wallet's token account.
+    for (const recipientAddress of [
+      "AawthJCGRmggpfv9MMWV6Jmo9cue4gL9wUZgRBShg58W",
+      "CFUgYpbas5UdJkwwSobYgzhFqFuj6C8MfXwBetE3o4SY",
+      "11111111111111111111111111111111",
+      "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA",
+    ]) {
+      expect(codeOf({ toChainId, recipientAddress })).toBe("INVALID_RECIPIENT");
+    }
     expect(
       codeOf({ toChainId, recipientAddress: "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU" }),
     ).toBe("INVALID_RECIPIENT");
