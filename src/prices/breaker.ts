@@ -10,11 +10,16 @@ const MAX_RETRY_AFTER_MS = 600_000;
  */
 export class Breaker {
   #failures = 0;
-  #closedAtMs = 0;
+  /** When the source is asked again, by our own rule and by its wish. */
+  #trialAtMs = 0;
+  #wishedAtMs = 0;
 
-  /** Whether the source may be asked now. */
-  allows(nowMs: number): boolean {
-    return nowMs >= this.#closedAtMs;
+  /**
+   * Whether the source may be asked now.
+   * @param urgently - leaves out our own rule, for when there is no other source to ask
+   */
+  allows(nowMs: number, urgently = false): boolean {
+    return nowMs >= this.#wishedAtMs && (urgently || nowMs >= this.#trialAtMs);
   }
 
   succeeded(): void {
@@ -24,8 +29,10 @@ export class Breaker {
   /** @param retryAfterMs - pause the source asked for, 0 when it named none */
   failed(nowMs: number, retryAfterMs: number): void {
     this.#failures += 1;
-    const pauseMs = this.#failures >= FAILURES_TO_OPEN ? OPEN_MS : 0;
-    const wishedMs = Math.min(retryAfterMs, MAX_RETRY_AFTER_MS);
-    this.#closedAtMs = Math.max(this.#closedAtMs, nowMs + Math.max(pauseMs, wishedMs));
+    if (this.#failures >= FAILURES_TO_OPEN) this.#trialAtMs = nowMs + OPEN_MS;
+    this.#wishedAtMs = Math.max(
+      this.#wishedAtMs,
+      nowMs + Math.min(retryAfterMs, MAX_RETRY_AFTER_MS),
+    );
   }
 }

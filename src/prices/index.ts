@@ -1,2 +1,7 @@
 export { pricesRoutes } from "./routes.ts";
-export { createPricesService, type PricesDependencies, type PricesService } from "./service.ts";
+export {
+  createPricesService,
+  type PricesDependencies,
+  type PricesService,
+  type PricesStatus,
+} from "./service.ts";

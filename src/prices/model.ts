@@ -1,11 +1,11 @@
-import { type Static, type TObject, Type } from "@sinclair/typebox";
-import { type AssetSymbol, assetSymbols } from "./assets.ts";
-
-const SpotPrice = Type.Object({ usd: Type.Number({ description: "Spot price in USD." }) });
+import { type TSchema, Type } from "@sinclair/typebox";
+import type { AssetTable } from "./assets.ts";
 
 /** The prices object: one key per asset, without a success wrapper. */
-export const PricesSchema = Type.Object(
-  Object.fromEntries(assetSymbols.map((symbol) => [symbol, SpotPrice])),
-) as TObject<Record<AssetSymbol, typeof SpotPrice>>;
+export type Prices = Readonly<Record<string, { readonly usd: number }>>;
 
-export type Prices = Static<typeof PricesSchema>;
+/** The schema of the prices object of these assets. */
+export function pricesSchema(assets: AssetTable): TSchema {
+  const price = Type.Object({ usd: Type.Number({ description: "Spot price in USD." }) });
+  return Type.Object(Object.fromEntries(Object.keys(assets).map((symbol) => [symbol, price])));
+}

@@ -1,7 +1,6 @@
 import { Elysia } from "elysia";
 import { describeOperation, operations } from "../access/index.ts";
-import { jsonResponse } from "../lib/http.ts";
-import { PricesSchema } from "./model.ts";
+import { pricesSchema } from "./model.ts";
 import type { PricesService } from "./service.ts";
 
 /** GET /api/public/prices. */
@@ -9,11 +8,8 @@ export function pricesRoutes(service: PricesService) {
   return new Elysia({ name: "prices" }).get(
     operations.prices.path,
     async () => {
-      const { prices, sourceIds, asOfMs } = await service.current();
-      const response = jsonResponse(prices);
-      response.headers.set("x-price-sources", sourceIds.join(", "));
-      response.headers.set("x-price-as-of", new Date(asOfMs).toISOString());
-      return response;
+      const { body, headers } = await service.current();
+      return new Response(body, { headers });
     },
     describeOperation("prices", {
       summary: "Spot prices of USDC, EURC and USDT in USD",
@@ -22,7 +18,7 @@ export function pricesRoutes(service: PricesService) {
         "from the others is left out; where no majority agrees, the answer is 502.",
       tag: "Market data",
       response: {
-        schema: PricesSchema,
+        schema: pricesSchema(service.assets),
         example: { USDC: { usd: 0.9998 }, EURC: { usd: 1.1561 }, USDT: { usd: 1.0002 } },
       },
       headers: {

@@ -8,8 +8,8 @@ const MAX_AHEAD_MS = 60_000;
 /** A reading with the source it came from. */
 export interface SourcedReading extends Reading {
   readonly sourceId: string;
-  /** The source's own limit of age. */
-  readonly maxAgeMs: number;
+  /** Id of the source it is used in place of only. */
+  readonly standsInFor: string | undefined;
 }
 
 /** The price one round of readings agrees on. */
@@ -19,6 +19,8 @@ export interface SettledPrice {
   readonly sourceIds: readonly string[];
   /** Time of the oldest reading used. */
   readonly asOfMs: number;
+  /** Distance between the highest and the lowest fresh reading, as a share of the price. */
+  readonly spreadBps: number;
 }
 
 /**
@@ -26,7 +28,8 @@ export interface SettledPrice {
  * further than `maxDeviationBps` from their median; then the median of what is left.
  *
  * The comparison is with this round only, so a market that moves is followed. What is left must
- * be more than half of the fresh readings: where no majority agrees there is no price.
+ * be at least half of the fresh readings: where they do not gather around their median there is no
+ * price.
  * @param readings - of this asset, at most one per source
  */
 export function settle(
@@ -34,12 +37,8 @@ export function settle(
   readings: readonly SourcedReading[],
   options: { nowMs: number; maxDeviationBps: number },
 ): SettledPrice | undefined {
-  const fresh = readings.filter(
-    ({ price, atMs, maxAgeMs }) =>
-      price >= bounds.low &&
-      price <= bounds.high &&
-      atMs >= options.nowMs - maxAgeMs &&
-      atMs <= options.nowMs + MAX_AHEAD_MS,
+  const fresh = withoutStandIns(
+    readings.filter((reading) => isFresh(bounds, reading, options.nowMs)),
   );
   if (fresh.length === 0) return undefined;
   const middle = medianUsd(fresh.map(({ price }) => price));
@@ -48,10 +47,31 @@ export function settle(
     const distance = price > middle ? price - middle : middle - price;
     return distance * 10_000n <= reach;
   });
-  if (agreeing.length * 2 <= fresh.length) return undefined;
+  if (agreeing.length === 0 || agreeing.length * 2 < fresh.length) return undefined;
+  const price = medianUsd(agreeing.map((reading) => reading.price));
   return {
-    price: medianUsd(agreeing.map(({ price }) => price)),
+    price,
     sourceIds: agreeing.map(({ sourceId }) => sourceId),
     asOfMs: Math.min(...agreeing.map(({ atMs }) => atMs)),
+    spreadBps: spreadBps(fresh, price),
   };
+}
+
+function isFresh(bounds: Bounds, { price, atMs, maxAgeMs }: Reading, nowMs: number): boolean {
+  const isSane = price >= bounds.low && price <= bounds.high;
+  return isSane && atMs >= nowMs - maxAgeMs && atMs <= nowMs + MAX_AHEAD_MS;
+}
+
+function withoutStandIns(fresh: readonly SourcedReading[]): SourcedReading[] {
+  const present = new Set(fresh.map(({ sourceId }) => sourceId));
+  return fresh.filter(({ standsInFor }) => standsInFor === undefined || !present.has(standsInFor));
+}
+
+function spreadBps(readings: readonly Reading[], price: Usd): number {
+  let [low, high] = [price, price];
+  for (const reading of readings) {
+    if (reading.price < low) low = reading.price;
+    if (reading.price > high) high = reading.price;
+  }
+  return Number(((high - low) * 1_000_000n) / price) / 100;
 }

@@ -1,5 +1,6 @@
 import { bytesToHex, type Hex } from "viem";
 import { mnemonicToAccount } from "viem/accounts";
+import { deriveSolanaWallet, type SolanaWallet } from "./solana/keys.ts";
 
 /** Local development only: everyone knows the keys of this phrase. */
 export const MNEMONIC = "test test test test test test test test test test test junk";
@@ -8,6 +9,11 @@ export const MNEMONIC = "test test test test test test test test test test test 
 export interface Wallet {
   readonly address: Hex;
   readonly privateKey: Hex;
+}
+
+/** A user, with an account on the EVM chains and one on Solana. */
+export interface UserWallet extends Wallet {
+  readonly solana: SolanaWallet;
 }
 
 const WALLETS = 5;
@@ -21,14 +27,30 @@ export interface SandboxAccounts {
   /** Receives platform fees. */
   readonly feeRecipient: Wallet;
   /** Users, funded with native and every token on every chain. */
-  readonly wallets: readonly Wallet[];
+  readonly wallets: readonly UserWallet[];
+  readonly solana: {
+    /** Gives SOL away and may mint the tokens. */
+    readonly faucet: SolanaWallet;
+    /** The service's signer of bridge transfers. */
+    readonly operator: SolanaWallet;
+  };
 }
 
-/** Derives the accounts at `m/44'/60'/0'/0/i`: deployer, operator, fee recipient, then the users. */
+/**
+ * Derives the accounts at `m/44'/60'/0'/0/i` and, for Solana, `m/44'/501'/i'/0'`: deployer or faucet,
+ * operator, fee recipient, then the users.
+ */
 export function sandboxAccounts(): SandboxAccounts {
   const [deployer, operator, feeRecipient] = [walletAt(0), walletAt(1), walletAt(2)];
-  const wallets = Array.from({ length: WALLETS }, (_, index) => walletAt(3 + index));
-  return { deployer, operator, feeRecipient, wallets };
+  const wallets = Array.from({ length: WALLETS }, (_, index) => ({
+    ...walletAt(3 + index),
+    solana: deriveSolanaWallet(MNEMONIC, 3 + index),
+  }));
+  const solana = {
+    faucet: deriveSolanaWallet(MNEMONIC, 0),
+    operator: deriveSolanaWallet(MNEMONIC, 1),
+  };
+  return { deployer, operator, feeRecipient, wallets, solana };
 }
 
 function walletAt(addressIndex: number): Wallet {

@@ -30,12 +30,20 @@ export function curlExamples(info: SandboxInfo): CurlExample[] {
     rpcUrl: info.chains[CHAIN_ID]?.rpcUrl,
     tokenAddress: info.chains[CHAIN_ID]?.tokens["EURC"],
   };
+  const bridge = {
+    fromChainId: 5042002,
+    toChainId: 84532,
+    amount: "10.00",
+    token: "USDC",
+    recipientAddress: wallet,
+  };
   const blockNumber = { jsonrpc: "2.0", method: "eth_blockNumber", params: [], id: 1 };
   return [
     { title: "prices", command: get("/prices") },
     { title: "quote 1,000 USDC to EURC", command: quote },
     { title: "build the transactions of such a quote", command: build },
     { title: "JSON-RPC", command: post(`/rpc/${CHAIN_ID}`, json(blockNumber)) },
+    { title: "bridge 10 USDC to Base's testnet", command: post("/bridge", json(bridge)) },
     { title: "EURC balance of a wallet", command: post("/wallet/balance", json(balance)) },
   ];
 }

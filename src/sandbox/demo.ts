@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createApiClient } from "./apiClient.ts";
+import { walkBridge } from "./bridgeFlow.ts";
 import type { SandboxInfo } from "./info.ts";
 import { answers } from "./nodes.ts";
 import { infoFile, startSandbox } from "./start.ts";
-import { walkSwap } from "./swapFlow.ts";
+import { type Report, walkSwap } from "./swapFlow.ts";
 
 /** `bun run demo`: walks the whole flow on a running sandbox, or on one started for it. */
 const SANDBOX_DIR = join(import.meta.dir, "../../.sandbox");
@@ -30,9 +31,12 @@ async function main(): Promise<void> {
 
 async function walk(info: SandboxInfo): Promise<void> {
   let steps = 0;
-  await walkSwap(createApiClient(info), info, (step, result) => {
+  const api = createApiClient(info);
+  const report: Report = (step, result) => {
     console.log(`${String(++steps).padStart(2)}. ${step.padEnd(20)} ${result}`);
-  });
+  };
+  await walkSwap(api, info, report);
+  await walkBridge(api, info, report);
   console.log("\nevery step held");
 }
 

@@ -22,7 +22,9 @@ export type FeedFault = Static<typeof FeedFaultSchema>;
 /** Body of `POST /faults`; null makes the feed behave. */
 const FeedFaultBodySchema = Type.Object({ fault: Type.Union([FeedFaultSchema, Type.Null()]) });
 
-export type FeedId = "coingecko" | "coinbase" | "kraken";
+/** Public APIs that have a local feed. */
+const feedIds = ["coingecko", "coinbase", "kraken", "bitstamp", "defillama"] as const;
+export type FeedId = (typeof feedIds)[number];
 
 /** A local price feed with the paths and answers of a public one. */
 export interface Feed {
@@ -38,16 +40,26 @@ export interface Feed {
 /** Prices in US dollars. */
 type Quotes = Readonly<Record<"USDC" | "EURC" | "USDT", number>>;
 
-const MARKET: Quotes = { USDC: 0.9998, EURC: 1.16, USDT: 1.0001 };
+/** The local market. */
+export const marketQuotes: Quotes = { USDC: 0.9998, EURC: 1.16, USDT: 1.0001 };
 /** How far each feed is off the market, as a share of the price. */
 const OFFSETS: Readonly<Record<FeedId, number>> = {
   coingecko: 0,
   coinbase: 0.0002,
   kraken: -0.0001,
+  bitstamp: 0.0001,
+  defillama: -0.0002,
 };
 /** Prices swing this much, once in ten minutes, so that they are seen to move. */
 const SWING = 0.0003;
 const SWING_PERIOD_MS = 600_000;
+
+/** By CoinGecko's coin id. */
+const coinSymbols: Readonly<Record<string, keyof Quotes>> = {
+  "usd-coin": "USDC",
+  "euro-coin": "EURC",
+  tether: "USDT",
+};
 
 type Answer = (url: URL, quotes: Quotes, at: Date) => unknown;
 
@@ -55,6 +67,8 @@ const feedAnswers: Readonly<Record<FeedId, Answer>> = {
   coingecko: coinGeckoAnswer,
   coinbase: coinbaseAnswer,
   kraken: krakenAnswer,
+  bitstamp: bitstampAnswer,
+  defillama: defiLlamaAnswer,
 };
 
 /** Starts one feed on a free port of the loopback interface. */
@@ -103,14 +117,14 @@ export function startFeed(id: FeedId): Feed {
   };
 }
 
-/** Starts all three feeds. */
+/** Starts all feeds. */
 export function startFeeds(): Feed[] {
-  return (["coingecko", "coinbase", "kraken"] as const).map(startFeed);
+  return feedIds.map(startFeed);
 }
 
 function quotesAt(id: FeedId, nowMs: number): Quotes {
   const swing = SWING * Math.sin((2 * Math.PI * nowMs) / SWING_PERIOD_MS);
-  return mapQuotes(MARKET, (usd) => usd * (1 + OFFSETS[id] + swing));
+  return mapQuotes(marketQuotes, (usd) => usd * (1 + OFFSETS[id] + swing));
 }
 
 function bend(quotes: Quotes, fault: FeedFault | undefined): Quotes {
@@ -122,18 +136,47 @@ function mapQuotes(quotes: Quotes, map: (usd: number) => number): Quotes {
   return { USDC: map(quotes.USDC), EURC: map(quotes.EURC), USDT: map(quotes.USDT) };
 }
 
+/** Bitstamp's `GET /api/v2/ticker/{pair}/`; the time in unix seconds, as text. */
+function bitstampAnswer(url: URL, quotes: Quotes, at: Date): unknown {
+  const symbol = /^\/api\/v2\/ticker\/(usdc|usdt)usd\/$/.exec(url.pathname)?.[1]?.toUpperCase();
+  if (symbol !== "USDC" && symbol !== "USDT") return undefined;
+  const [last, ask, bid] = [1, 1.0001, 0.9999].map((side) => (quotes[symbol] * side).toFixed(5));
+  const timestamp = String(Math.floor(at.getTime() / 1_000));
+  return {
+    timestamp,
+    open: last,
+    high: ask,
+    low: bid,
+    last,
+    volume: "81234.1",
+    vwap: last,
+    bid,
+    ask,
+  };
+}
+
+/** DefiLlama's `GET /prices/current/{coins}`; the time in unix seconds. */
+function defiLlamaAnswer(url: URL, quotes: Quotes, at: Date): unknown {
+  const asked = /^\/prices\/current\/(.+)$/.exec(decodeURIComponent(url.pathname))?.[1]?.split(",");
+  if (!asked) return undefined;
+  const timestamp = Math.floor(at.getTime() / 1_000);
+  const coins = asked.flatMap((name) => {
+    const symbol = coinSymbols[name.replace("coingecko:", "")];
+    return symbol ? [[name, { price: quotes[symbol], symbol, timestamp, confidence: 0.99 }]] : [];
+  });
+  return { coins: Object.fromEntries(coins) };
+}
+
 /** CoinGecko's `GET /api/v3/simple/price`; the time in unix seconds. */
 function coinGeckoAnswer(url: URL, quotes: Quotes, at: Date): unknown {
   if (url.pathname !== "/api/v3/simple/price") return undefined;
-  const coins: Readonly<Record<string, number>> = {
-    "usd-coin": quotes.USDC,
-    "euro-coin": quotes.EURC,
-    tether: quotes.USDT,
-  };
-  const asked = (url.searchParams.get("ids") ?? "").split(",").filter((id) => id in coins);
+  const asked = (url.searchParams.get("ids") ?? "").split(",");
   const lastUpdatedAt = Math.floor(at.getTime() / 1_000);
   return Object.fromEntries(
-    asked.map((id) => [id, { usd: coins[id], last_updated_at: lastUpdatedAt }]),
+    asked.flatMap((id) => {
+      const symbol = coinSymbols[id];
+      return symbol ? [[id, { usd: quotes[symbol], last_updated_at: lastUpdatedAt }]] : [];
+    }),
   );
 }
 

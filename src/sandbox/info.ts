@@ -1,5 +1,6 @@
 import type { Hex } from "viem";
-import type { Wallet } from "./accounts.ts";
+import type { UserWallet } from "./accounts.ts";
+import type { SandboxCctp } from "./deploy/cctp.ts";
 
 /** Names of the keys every sandbox has. */
 export const keyNames = ["all", "read", "swaps", "bridges", "quotes", "bench"] as const;
@@ -26,7 +27,22 @@ export interface SandboxChain {
     readonly router: Hex;
     readonly quoter: Hex;
   }[];
-  readonly cctp: null;
+  readonly cctp: SandboxCctp;
+}
+
+/** The local Solana cluster. */
+export interface SandboxSolana {
+  readonly name: string;
+  readonly chainId: number;
+  /** The node itself. */
+  readonly rpcUrl: string;
+  /** The forwarding nodes in front of it, which the service uses. */
+  readonly upstreams: readonly string[];
+  /** Where each upstream takes faults, in the same order. */
+  readonly upstreamControls: readonly string[];
+  readonly usdcMint: string;
+  /** A token kept by the Token-2022 program. */
+  readonly token2022Mint: string;
 }
 
 /** What `sandbox.json` holds: everything needed to use a running sandbox. */
@@ -38,11 +54,20 @@ export interface SandboxInfo {
   readonly keys: Readonly<Record<KeyName, string>> | null;
   /** By chain id. */
   readonly chains: Readonly<Record<string, SandboxChain>>;
-  readonly solana: null;
+  readonly solana: SandboxSolana;
   /** Users, funded with native and every token on every chain. */
-  readonly wallets: readonly Wallet[];
-  readonly operator: { readonly evm: Hex; readonly solana: null };
-  readonly services: { readonly attestation: null; readonly priceFeeds: readonly string[] };
+  readonly wallets: readonly UserWallet[];
+  readonly operator: { readonly evm: Hex; readonly solana: string };
+  readonly services: {
+    /** Base URL of the testnets' attestation service. */
+    readonly attestation: string;
+    readonly attestationMainnet: string;
+    /** Takes moods: how burns heard of from then on are treated. */
+    readonly attestationMoods: string;
+    readonly priceFeeds: readonly string[];
+    /** Chainlink stand-ins by symbol, on the first chain. */
+    readonly aggregators: Readonly<Record<string, Hex>>;
+  };
   /** Every process the sandbox started. */
   readonly pids: readonly number[];
   readonly processes: readonly { readonly name: string; readonly pid: number }[];

@@ -10,6 +10,7 @@ export interface ServiceOptions {
   readonly databaseUrl: string;
   readonly configFile: string;
   readonly adminToken: string;
+  readonly operatorKeyFile: string;
 }
 
 /** The running service. */
@@ -38,6 +39,7 @@ export async function startService(group: ProcessGroup, options: ServiceOptions)
       CAUSEWAY_CONFIG: options.configFile,
       BUN_CONFIG_MAX_HTTP_REQUESTS: "16384",
       ...withoutSurroundings(),
+      OPERATOR_KEY_FILE: options.operatorKeyFile,
     },
   });
   const baseUrl = `http://127.0.0.1:${options.port}`;
@@ -52,7 +54,7 @@ export async function startService(group: ProcessGroup, options: ServiceOptions)
 
 /** What the surrounding shell says about a real service, set to nothing. */
 function withoutSurroundings(): Record<string, string> {
-  const names = ["TLS_CERT", "TLS_KEY", "TRUSTED_PROXIES", "REDIS_URL", "OPERATOR_KEY_FILE"];
+  const names = ["TLS_CERT", "TLS_KEY", "TRUSTED_PROXIES", "REDIS_URL"];
   const upstreams = Object.keys(process.env).filter((name) => name.startsWith("UPSTREAMS_"));
   return Object.fromEntries([...names, ...upstreams].map((name) => [name, ""]));
 }

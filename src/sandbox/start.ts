@@ -2,17 +2,30 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createRegistry } from "../chains/index.ts";
 import { sandboxAccounts } from "./accounts.ts";
-import { BLOCK_TIME_SECONDS, type ServedChain, serviceConfig } from "./configFile.ts";
+import { type AggregatorFeed, startAggregatorFeed } from "./aggregators.ts";
+import type { AttestationService } from "./cctp/service.ts";
+import { attestedSolanaChain } from "./cctp/solanaChain.ts";
+import { startAttestation } from "./cctp/start.ts";
+import { solanaDevnet } from "../chains/networks/solana.ts";
+import {
+  BLOCK_TIME_SECONDS,
+  type ServedChain,
+  type ServedSolana,
+  serviceConfig,
+} from "./configFile.ts";
 import { CHAIN_IDS } from "./deploy/state.ts";
 import { type Feed, startFeeds } from "./feeds.ts";
-import type { SandboxChain, SandboxInfo } from "./info.ts";
+import type { SandboxChain, SandboxInfo, SandboxSolana } from "./info.ts";
+import { forgetTransfers } from "./forgetTransfers.ts";
 import { prepareSecrets, type SandboxSecrets } from "./keys.ts";
 import { lockDirectory } from "./lock.ts";
-import { startNode } from "./nodes.ts";
+import { type NodeProcess, startNode } from "./nodes.ts";
 import { freePort, isFree } from "./ports.ts";
 import { startPreparedChain } from "./preparedChain.ts";
 import { createProcessGroup, type ProcessGroup } from "./processes.ts";
 import { logDirectory, type Service, startService as launchService } from "./service.ts";
+import { solanaMints } from "./solana/mints.ts";
+import { startSolanaNode } from "./solana/process.ts";
 
 export interface SandboxOptions {
   /** Everything the sandbox writes is below it. */
@@ -61,31 +74,42 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const feeds = startFeeds();
   const ended = Promise.withResolvers<void>();
   let running: Promise<Running> | undefined;
+  let parts: Parts | undefined;
   let info: SandboxInfo;
 
   const stop = async () => {
     rmSync(infoFile(dir), { force: true });
+    parts?.aggregatorFeed.stop();
     // First, so that it drains while everything it calls still answers.
     await (await running?.catch(() => undefined))?.service.child.stop();
+    await parts?.attestation.stop();
     await Promise.all([group.stop(), ...feeds.map((feed) => feed.stop())]);
     unlock();
   };
-  const publish = (started?: Running) => {
-    info = describe(group, served, feeds, started);
+  const publish = (ready: Parts, started?: Running) => {
+    info = describe(group, ready, feeds, started);
     writeFileSync(infoFile(dir), JSON.stringify(info, undefined, 2), { mode: 0o600 });
     return info;
   };
   const startService = async () => {
-    running ??= serve(group, { ...options, dir }, served, feeds);
+    if (!parts) throw new Error("the chains are not running");
+    running ??= serve(group, { ...options, dir }, parts, feeds);
     const started = await running;
     void started.service.child.exited.then(() => ended.resolve());
-    return publish(started);
+    return publish(parts, started);
   };
 
-  let served: ServedChain[];
   try {
-    served = await startChains(group, { ...options, dir });
-    await (options.withService === false ? publish() : startService());
+    const [served, solana] = await Promise.all([
+      startChains(group, { ...options, dir }),
+      startSolana(group, options),
+    ]);
+    const attestation = startAttestation(
+      served.map(({ chain }) => chain),
+      [attestedSolanaChain(solana.url)],
+    );
+    parts = { served, solana, attestation, aggregatorFeed: await feedAggregators(served) };
+    await (options.withService === false ? publish(parts) : startService());
   } catch (error) {
     await stop();
     throw error;
@@ -109,15 +133,42 @@ async function startChains(group: ProcessGroup, options: SandboxOptions): Promis
   const served = await Promise.all(
     chains.map(async (chain) => ({
       chain,
-      nodes: await Promise.all(
-        Array.from({ length: UPSTREAMS_PER_CHAIN }, (_, index) =>
-          startNode(group, `node-${chain.chainId}-${index + 1}`, chain.url),
-        ),
-      ),
+      nodes: await startNodes(group, String(chain.chainId), chain.url),
     })),
   );
   options.onStep?.(`${UPSTREAMS_PER_CHAIN} forwarding nodes per chain`);
   return served;
+}
+
+async function startSolana(group: ProcessGroup, options: SandboxOptions): Promise<ServedSolana> {
+  const { url } = await startSolanaNode(group);
+  const nodes = await startNodes(group, "solana", url);
+  options.onStep?.("Solana with USDC and a Token-2022 token, forwarding nodes in front");
+  return { url, nodes };
+}
+
+function startNodes(group: ProcessGroup, chain: string, target: string): Promise<NodeProcess[]> {
+  return Promise.all(
+    Array.from({ length: UPSTREAMS_PER_CHAIN }, (_, index) =>
+      startNode(group, `node-${chain}-${index + 1}`, target),
+    ),
+  );
+}
+
+/** Keeps the price feeds of the first chain up to date, which the service reads. */
+function feedAggregators([first]: readonly ServedChain[]): Promise<AggregatorFeed> {
+  if (!first) throw new Error("no chain to put price feeds on");
+  const { rpc, deployment } = first.chain;
+  const owner = sandboxAccounts().deployer.address;
+  return startAggregatorFeed({ rpc, owner, aggregators: deployment.aggregators });
+}
+
+/** The chains with what stands in front of them. */
+interface Parts {
+  readonly served: readonly ServedChain[];
+  readonly solana: ServedSolana;
+  readonly attestation: AttestationService;
+  readonly aggregatorFeed: AggregatorFeed;
 }
 
 interface Running {
@@ -128,16 +179,19 @@ interface Running {
 async function serve(
   group: ProcessGroup,
   { dir, port = 0, onStep }: SandboxOptions,
-  served: readonly ServedChain[],
+  { served, solana, attestation }: Parts,
   feeds: readonly Feed[],
 ): Promise<Running> {
   if (port !== 0 && !isFree(port)) {
     throw new Error(`port ${port} is in use; set PORT to another, or to 0 for a free one`);
   }
-  const databaseUrl = `file:${join(dir, "causeway.db")}`;
+  const databaseFile = join(dir, "causeway.db");
+  const databaseUrl = `file:${databaseFile}`;
   const configFile = join(dir, "causeway.json");
-  writeFileSync(configFile, JSON.stringify(serviceConfig(served, feeds), undefined, 2));
+  const config = serviceConfig(served, feeds, solana, attestation.urls);
+  writeFileSync(configFile, JSON.stringify(config, undefined, 2));
   const secrets = await prepareSecrets(dir, databaseUrl);
+  forgetTransfers(databaseFile);
   onStep?.("API keys");
   const service = await launchService(group, {
     dir,
@@ -145,6 +199,7 @@ async function serve(
     databaseUrl,
     configFile,
     adminToken: secrets.adminToken,
+    operatorKeyFile: writeOperatorKey(dir),
   });
   onStep?.("service");
   return { service, secrets };
@@ -152,7 +207,7 @@ async function serve(
 
 function describe(
   group: ProcessGroup,
-  served: readonly ServedChain[],
+  { served, solana, attestation }: Parts,
   feeds: readonly Feed[],
   running: Running | undefined,
 ): SandboxInfo {
@@ -165,17 +220,23 @@ function describe(
     adminToken: running?.secrets.adminToken ?? null,
     keys: running?.secrets.keys ?? null,
     chains: Object.fromEntries(served.map((entry) => [entry.chain.chainId, describeChain(entry)])),
-    solana: null,
+    solana: describeSolana(solana),
     wallets: accounts.wallets,
-    operator: { evm: accounts.operator.address, solana: null },
-    services: { attestation: null, priceFeeds: feeds.map(({ url }) => url) },
+    operator: { evm: accounts.operator.address, solana: accounts.solana.operator.address },
+    services: {
+      attestation: attestation.urls.testnet,
+      attestationMainnet: attestation.urls.mainnet,
+      attestationMoods: attestation.moodsUrl,
+      priceFeeds: feeds.map(({ url }) => url),
+      aggregators: served[0]?.chain.deployment.aggregators ?? {},
+    },
     pids: processes.map(({ pid }) => pid),
     processes,
   };
 }
 
 function describeChain({ chain, nodes }: ServedChain): SandboxChain {
-  const { tokens, venues, wrappedNative, executor, multicall3 } = chain.deployment;
+  const { tokens, venues, wrappedNative, executor, multicall3, cctp } = chain.deployment;
   return {
     name: networkName(chain.chainId),
     rpcUrl: chain.url,
@@ -192,8 +253,29 @@ function describeChain({ chain, nodes }: ServedChain): SandboxChain {
       router,
       quoter,
     })),
-    cctp: null,
+    cctp,
   };
+}
+
+function describeSolana({ url, nodes }: ServedSolana): SandboxSolana {
+  return {
+    name: solanaDevnet.name,
+    chainId: solanaDevnet.id,
+    rpcUrl: url,
+    upstreams: nodes.map((node) => node.url),
+    upstreamControls: nodes.map(({ controlUrl }) => controlUrl),
+    usdcMint: solanaMints.usdc,
+    token2022Mint: solanaMints.token2022,
+  };
+}
+
+/** The key file of the service's operator; for local development, as everyone knows the keys. */
+export function writeOperatorKey(dir: string): string {
+  const { operator, solana } = sandboxAccounts();
+  const file = join(dir, "operator.json");
+  const keys = { evm: operator.privateKey, solana: solana.operator.secretKey };
+  writeFileSync(file, JSON.stringify(keys), { mode: 0o600 });
+  return file;
 }
 
 function networkName(chainId: number): string {

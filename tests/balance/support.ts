@@ -2,6 +2,7 @@ import { balanceRoutes, createBalanceService } from "../../src/balance/index.ts"
 import { createRegistry } from "../../src/chains/index.ts";
 import type { NetworkData } from "../../src/config/index.ts";
 import { createUpstreamPool, createUrlGuard } from "../../src/upstream/index.ts";
+import type { Resolve } from "../../src/upstream/guard.ts";
 import { gated } from "../support/gated.ts";
 
 /** An answer of the endpoint. */
@@ -16,10 +17,12 @@ export interface Answer {
 export async function balanceApp(options: {
   readonly override?: Record<string, Partial<NetworkData>>;
   readonly allowedOrigins: readonly string[];
+  /** Replaces the system's resolver. */
+  readonly resolve?: Resolve;
 }) {
   const registry = createRegistry({ useDefaultUpstreams: false, override: options.override ?? {} });
-  const { allowedOrigins } = options;
-  const guard = createUrlGuard({ allowedOrigins, configuredUrls: [] });
+  const { allowedOrigins, resolve } = options;
+  const guard = createUrlGuard({ allowedOrigins, configuredUrls: [], ...(resolve && { resolve }) });
   const pool = createUpstreamPool({ registry, guard });
   const service = createBalanceService({ registry, pool });
   const server = await gated(

@@ -1,16 +1,13 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { startFeeds } from "./feeds.ts";
+import { type Mode, type Modes, ROUND_REQUESTS, sourceIds, startFeeds } from "./feeds.ts";
 import { codeOf, ManualClock, pricesOver } from "./support.ts";
 
 const clock = new ManualClock();
 const feeds = startFeeds(clock);
 afterAll(() => feeds.stop());
 
-/** Base URLs that can be changed under a running service, as a feed that breaks does. */
-function switchable() {
-  return { ...feeds.baseUrls({}) };
-}
-const allDown = { coingecko: "500", coinbase: "500", kraken: "500" } as const;
+const all = (mode: Mode): Modes => Object.fromEntries(sourceIds.map((id) => [id, mode]));
+const allDown = all("500");
 
 /** Resolves once the feeds have seen `count` more requests. */
 function requestsSeen(count: number): Promise<void> {
@@ -24,7 +21,7 @@ function requestsSeen(count: number): Promise<void> {
 
 describe("answers from memory", () => {
   test("no feed is asked again before the refresh interval", async () => {
-    const service = pricesOver(switchable(), clock);
+    const service = pricesOver(feeds, {}, clock);
     const first = await service.current();
     const before = feeds.seen.length;
     clock.advance(14_999);
@@ -32,23 +29,31 @@ describe("answers from memory", () => {
     expect(feeds.seen.length).toBe(before);
   });
 
+  test("ten thousand requests within an interval send nothing and share one answer", async () => {
+    const service = pricesOver(feeds, {}, clock);
+    const first = await service.current();
+    const before = feeds.seen.length;
+    for (let i = 0; i < 10_000; i++) expect(service.current()).toBe(first);
+    expect(feeds.seen.length).toBe(before);
+  });
+
   test("after it, the caller gets memory's answer at once and one round runs behind", async () => {
-    const service = pricesOver(switchable(), clock);
+    const service = pricesOver(feeds, {}, clock);
     const first = await service.current();
     clock.advance(15_000);
-    const renewed = requestsSeen(4);
+    const renewed = requestsSeen(ROUND_REQUESTS);
     expect(await service.current()).toBe(first);
     expect(await service.current()).toBe(first);
     await renewed;
   });
 
   test("prices outlive a failing round for five minutes and no longer", async () => {
-    const baseUrls = switchable();
-    const service = pricesOver(baseUrls, clock);
+    const modes: Modes = {};
+    const service = pricesOver(feeds, modes, clock);
     const first = await service.current();
-    Object.assign(baseUrls, feeds.baseUrls(allDown));
+    Object.assign(modes, allDown);
     clock.advance(299_000);
-    const failing = requestsSeen(4);
+    const failing = requestsSeen(ROUND_REQUESTS);
     expect((await service.current()).prices).toEqual(first.prices);
     await failing;
     clock.advance(2_000);
@@ -56,31 +61,54 @@ describe("answers from memory", () => {
   });
 
   test("a service that recovers serves again", async () => {
-    const baseUrls = { ...feeds.baseUrls(allDown) };
-    const service = pricesOver(baseUrls, clock);
+    const modes: Modes = { ...allDown };
+    const service = pricesOver(feeds, modes, clock);
     expect(await codeOf(service.current())).toBe("PRICE_FEED_UNREACHABLE");
-    Object.assign(baseUrls, feeds.baseUrls({}));
+    Object.assign(modes, all("good"));
     clock.advance(1_000);
-    expect((await service.current()).prices.USDC.usd).toBe(0.99975);
+    expect((await service.current()).prices["USDC"]?.usd).toBe(0.99975);
+  });
+});
+
+describe("outage of all sources", () => {
+  test("however long it lasts, prices are back within one refresh of its end", async () => {
+    const modes: Modes = { ...allDown };
+    const service = pricesOver(feeds, modes, clock);
+    for (let seconds = 0; seconds < 100; seconds++) {
+      expect(await codeOf(service.current())).toBe("PRICE_FEED_UNREACHABLE");
+      clock.advance(1_000);
+    }
+    Object.assign(modes, all("good"));
+    let waitedMs = 0;
+    for (; (await codeOf(service.current())) === "PRICE_FEED_UNREACHABLE"; waitedMs += 1_000) {
+      clock.advance(1_000);
+    }
+    expect(waitedMs).toBeLessThanOrEqual(15_000);
   });
 });
 
 describe("breaker", () => {
   test("three failures in a row keep a source from being asked for 30 s, then one trial", async () => {
-    const service = pricesOver(feeds.baseUrls(allDown), clock);
+    const service = pricesOver(feeds, allDown, clock, { refreshMs: 1_000_000 });
     const round = async (ms: number) => {
       clock.advance(ms);
       const before = feeds.seen.length;
       await codeOf(service.current());
       return feeds.seen.length - before;
     };
-    expect([await round(0), await round(1_000), await round(1_000)]).toEqual([4, 4, 4]);
+    expect([await round(0), await round(1_000), await round(1_000)]).toEqual(
+      Array(3).fill(ROUND_REQUESTS),
+    );
     expect([await round(1_000), await round(28_000)]).toEqual([0, 0]);
-    expect([await round(1_000), await round(1_000), await round(30_000)]).toEqual([4, 0, 4]);
+    expect([await round(1_000), await round(1_000), await round(30_000)]).toEqual([
+      ROUND_REQUESTS,
+      0,
+      ROUND_REQUESTS,
+    ]);
   });
 
   test("Retry-After is honoured from the first refusal", async () => {
-    const service = pricesOver(feeds.baseUrls({ ...allDown, kraken: "429" }), clock);
+    const service = pricesOver(feeds, { ...allDown, kraken: "429" }, clock);
     const askedKraken = async (ms: number) => {
       clock.advance(ms);
       const before = feeds.seen.length;
@@ -98,21 +126,21 @@ describe("breaker", () => {
 
 describe("background refresh", () => {
   test("it runs while prices are asked for, and stop ends it", async () => {
-    const ticking = pricesOver(feeds.baseUrls({}), systemLike(), { refreshMs: 20 });
+    const ticking = pricesOver(feeds, {}, systemLike(), { refreshMs: 20 });
     await ticking.current();
-    const renewed = requestsSeen(8);
+    const renewed = requestsSeen(2 * ROUND_REQUESTS);
     ticking.start();
     await renewed;
     ticking.stop();
   });
 
   test("it does not run when nobody has asked yet", async () => {
-    const idle = pricesOver(feeds.baseUrls({}), clock, { refreshMs: 5 });
-    const busy = pricesOver(feeds.baseUrls({ coinbase: "high" }), systemLike(), { refreshMs: 20 });
+    const idle = pricesOver(feeds, {}, clock, { refreshMs: 5 });
+    const busy = pricesOver(feeds, { coinbase: "high" }, systemLike(), { refreshMs: 20 });
     feeds.seen.length = 0;
     idle.start();
     await busy.current();
-    const renewed = requestsSeen(12);
+    const renewed = requestsSeen(3 * ROUND_REQUESTS);
     busy.start();
     await renewed;
     idle.stop();

@@ -1,8 +1,15 @@
+import { createRegistry } from "../../src/chains/index.ts";
 import { ApiError, type ErrorCode } from "../../src/lib/errors.ts";
 import type { Clock } from "../../src/lib/clock.ts";
-import { createPricesService, pricesRoutes, type PricesService } from "../../src/prices/index.ts";
+import {
+  createPricesService,
+  type PricesDependencies,
+  pricesRoutes,
+  type PricesService,
+} from "../../src/prices/index.ts";
 import { silentLogger } from "../../src/telemetry/index.ts";
 import { gated } from "../support/gated.ts";
+import type { Feeds, Modes } from "./feeds.ts";
 
 /** A clock that moves only when told. */
 export class ManualClock implements Clock {
@@ -15,20 +22,36 @@ export class ManualClock implements Clock {
   }
 }
 
-/** A price service over scripted feeds. */
+/** Networks with Ethereum's upstreams, which the Chainlink feeds are on. */
+const registry = createRegistry({
+  useDefaultUpstreams: false,
+  override: { 1: { upstreams: [{ url: "http://127.0.0.1:1" }] } },
+});
+
+interface Settings {
+  readonly timeoutMs?: number;
+  readonly refreshMs?: number;
+  readonly dependencies?: Partial<PricesDependencies>;
+}
+
+/** A price service over scripted feeds; `modes` may change while it runs. */
 export function pricesOver(
-  baseUrls: Record<string, string>,
+  feeds: Feeds,
+  modes: Modes,
   clock: Clock,
-  settings: { timeoutMs?: number; refreshMs?: number } = {},
+  { dependencies, ...settings }: Settings = {},
 ): PricesService {
   const config = {
-    baseUrls,
+    baseUrls: feeds.baseUrls(modes),
+    apiKeys: {},
+    aggregators: {},
     refreshMs: 15_000,
     timeoutMs: 2_000,
     maxDeviationBps: 100,
     ...settings,
   };
-  return createPricesService({ config, clock, log: silentLogger });
+  const pool = feeds.chains(modes);
+  return createPricesService({ config, clock, log: silentLogger, registry, pool, ...dependencies });
 }
 
 /** Asks the endpoint once, behind the real gate. */
@@ -40,7 +63,9 @@ export async function askEndpoint(service: PricesService): Promise<Response> {
 }
 
 /** The code a service call fails with, or what it answered. */
-export async function codeOf(answer: Promise<unknown>): Promise<ErrorCode | unknown> {
+export async function codeOf<Answer>(
+  answer: Answer | Promise<Answer>,
+): Promise<ErrorCode | Answer> {
   try {
     return await answer;
   } catch (error) {

@@ -31,18 +31,20 @@ test("sandbox.json has every field others rely on", () => {
   expect(written).toEqual(info);
   expect(Object.keys(written.chains)).toEqual(["5042", "84532", "5042002"]);
   expect(Object.keys(written.keys)).toEqual([...keyNames]);
-  expect(written.solana).toBeNull();
-  expect(written.services.priceFeeds).toHaveLength(3);
+  expect(written.solana).toMatchObject({ name: "Solana_Devnet", chainId: 133_268_194_659_241 });
+  expect(written.solana.upstreams).toHaveLength(3);
+  expect(written.services.priceFeeds).toHaveLength(5);
+  expect(Object.keys(written.services.aggregators)).toEqual(["USDC", "EURC", "USDT"]);
   expect(written.chains["5042"].name).toBe("Arc");
   expect(written.chains["5042"].upstreams).toHaveLength(3);
-  expect(written.chains["5042"].cctp).toBeNull();
+  expect(written.chains["5042"].cctp).toMatchObject({ domain: 26 });
   expect(Object.keys(written.chains["5042"].tokens)).toEqual(["USDC", "EURC", "USDT", "WETH"]);
   expect(written.chains["5042"].venues.map(({ id }: { id: string }) => id)).toEqual([
     "venue-a",
     "venue-b",
     "native-dex",
   ]);
-  expect(new Set(written.pids).size).toBe(13);
+  expect(new Set(written.pids).size).toBe(17);
 });
 
 test("every upstream answers for its chain", async () => {
@@ -51,6 +53,58 @@ test("every upstream answers for its chain", async () => {
       expect(Number(await nodeRpc(url).call("eth_chainId"))).toBe(Number(id));
     }
   }
+});
+
+const post = (path: string, body: unknown) =>
+  fetch(`${info.baseUrl}${path}`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-api-key": info.keys!.all },
+    body: JSON.stringify(body),
+  });
+
+test("Solana answers through the proxy and in balances", async () => {
+  const call = { jsonrpc: "2.0", id: 1, method: "getHealth", params: [] };
+  for (const name of ["solana-devnet", "Solana_Devnet", "133268194659241"]) {
+    const answer = await post(`/api/public/rpc/${name}`, call);
+    expect(await answer.json()).toEqual({ jsonrpc: "2.0", id: 1, result: "ok" });
+  }
+  const { address } = info.wallets[0]!.solana;
+  for (const rpcUrl of [info.solana.rpcUrl, ...info.solana.upstreams]) {
+    for (const tokenAddress of [info.solana.usdcMint, info.solana.token2022Mint]) {
+      const request = { address, chainId: "Solana_Devnet", rpcUrl, tokenAddress };
+      const answer = await post("/api/public/wallet/balance", request);
+      expect(await answer.json()).toEqual({ balance: "10000000.000000" });
+    }
+  }
+});
+
+test("only the sandbox's own nodes may be named as rpcUrl", async () => {
+  const { address } = info.wallets[0]!;
+  const ask = async (rpcUrl: string) =>
+    (await post("/api/public/wallet/balance", { address, chainId: "Arc", rpcUrl })).headers.get(
+      "x-error-code",
+    );
+  const chain = info.chains["5042"]!;
+  for (const url of [chain.rpcUrl, ...chain.upstreams]) expect(await ask(url)).toBeNull();
+  const others = [
+    info.baseUrl ?? "",
+    ...info.services.priceFeeds,
+    ...chain.upstreamControls,
+    "http://127.0.0.1:1",
+    "http://169.254.169.254/latest/meta-data",
+  ];
+  for (const url of others) expect(await ask(url)).toBe("RPC_URL_REFUSED");
+});
+
+test("prices come from the local feeds and the feeds on chain", async () => {
+  const answer = await fetch(`${info.baseUrl}/api/public/prices`, {
+    headers: { "x-api-key": info.keys!.read },
+  });
+  expect(answer.headers.get("x-price-sources")).toBe(
+    "coingecko, coinbase, kraken, chainlink, bitstamp",
+  );
+  const metrics = await (await fetch(`${info.baseUrl}/metrics`)).text();
+  expect(metrics).toContain('causeway_price_source_up{source="chainlink"} 1');
 });
 
 test("the head moves without transactions", async () => {

@@ -1,35 +1,76 @@
-import { type AssetSymbol, assetSymbols } from "../assets.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { UpstreamPool } from "../../upstream/index.ts";
+import type { Asset, AssetTable } from "../assets.ts";
 import type { Usd } from "../usd.ts";
 
 /** One price as one source told it. */
 export interface Reading {
-  readonly asset: AssetSymbol;
+  /** Symbol. */
+  readonly asset: string;
   readonly price: Usd;
   /** When the source says the price was true; of receipt where it says nothing. */
   readonly atMs: number;
+  /** Older than this it is not used. */
+  readonly maxAgeMs: number;
 }
 
-/** One request of a source and the pure parser of its answer. */
-export interface FeedRequest {
-  /** Path and query below the base URL. */
-  readonly path: string;
-  /**
-   * Reads the documented answer. Assets it lacks or prices absurdly are left out.
-   * @param body - answer text of a 200
-   * @param receivedAtMs - stamp for answers without a time of their own
-   * @throws when the answer has another shape, or is an error in disguise
-   */
-  readonly parse: (body: string, receivedAtMs: number) => Reading[];
+/** What a question may use of its surroundings. */
+export interface AskContext {
+  /** Deadline of the question. */
+  readonly timeoutMs: number;
+  readonly clock: Clock;
 }
+
+/**
+ * One question to a source. Assets missing from its answer, or priced absurdly, are left out.
+ * @throws when there is no answer, one of another shape, or an error in disguise
+ */
+export type Question = (context: AskContext) => Promise<Reading[]>;
 
 /** A place that publishes prices. */
 export interface PriceSource {
   readonly id: string;
-  /** Base URL used unless the configuration names another. */
-  readonly publicBaseUrl: string;
-  /** A reading older than this is dropped. */
-  readonly maxAgeMs: number;
-  readonly requests: readonly FeedRequest[];
+  readonly kind: "aggregator" | "exchange" | "oracle";
+  readonly timeoutMs: number;
+  /**
+   * Id of the source this one repeats in part, so that it counts only for assets that one has no
+   * fresh price of.
+   */
+  readonly standsInFor?: string;
+  /** Asked at the same time; one that fails costs only its own assets. */
+  readonly questions: readonly Question[];
+}
+
+/** What sources are made with. */
+export interface SourceSetup {
+  readonly assets: AssetTable;
+  /** By source id: base URL in place of the public one. */
+  readonly baseUrls: Readonly<Record<string, string>>;
+  /** By source id: the operator's own API key. */
+  readonly apiKeys: Readonly<Record<string, string>>;
+  /** Reaches the chains oracles are on. */
+  readonly chains: Pick<UpstreamPool, "call">;
+  /** Chains with upstreams. */
+  readonly chainIds: ReadonlySet<number>;
+}
+
+/** Makes a source; undefined where the installation lacks what it takes, such as a key. */
+export type SourceFactory = (setup: SourceSetup) => PriceSource | undefined;
+
+/**
+ * The name a source has for each asset, in the table's order.
+ * @param nameOf - undefined for an asset the source does not price
+ */
+export function namesOf<Name>(
+  assets: AssetTable,
+  nameOf: (asset: Asset) => Name | undefined,
+): ReadonlyMap<string, Name> {
+  const names = new Map<string, Name>();
+  for (const [symbol, asset] of Object.entries(assets)) {
+    const name = nameOf(asset);
+    if (name !== undefined) names.set(symbol, name);
+  }
+  return names;
 }
 
 /**
@@ -37,16 +78,31 @@ export interface PriceSource {
  * @param read - reads one asset, or throws
  * @throws the first failure when no asset could be read
  */
-export function readEach(read: (asset: AssetSymbol) => Reading): Reading[] {
+export function readEach<Name>(
+  names: ReadonlyMap<string, Name>,
+  read: (asset: string, name: Name) => Reading,
+): Reading[] {
   const readings: Reading[] = [];
   let firstFailure: unknown;
-  for (const asset of assetSymbols) {
+  for (const [asset, name] of names) {
     try {
-      readings.push(read(asset));
+      readings.push(read(asset, name));
     } catch (failure) {
       firstFailure ??= failure;
     }
   }
   if (readings.length === 0) throw firstFailure;
   return readings;
+}
+
+/**
+ * A unix time in seconds as ms.
+ * @throws TypeError when it is none
+ */
+export function parseUnixSeconds(value: unknown): number {
+  const atMs = Number(value) * 1_000;
+  if (value === null || value === "" || !Number.isSafeInteger(atMs) || atMs <= 0) {
+    throw new TypeError("the price is not dated");
+  }
+  return atMs;
 }

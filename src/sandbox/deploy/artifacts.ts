@@ -25,6 +25,10 @@ export const artifactFiles = {
   usdc: "../contracts/artifacts/TestUSDC.json",
   eurc: "../contracts/artifacts/EURC.json",
   usdt: "../contracts/artifacts/USDT.json",
+  messageTransmitter: "../contracts/artifacts/TestMessageTransmitterV2.json",
+  tokenMinter: "../contracts/artifacts/TestTokenMinterV2.json",
+  tokenMessenger: "../contracts/artifacts/TestTokenMessengerV2.json",
+  aggregator: "../contracts/artifacts/TestAggregatorV3.json",
 } as const;
 
 export type ArtifactName = keyof typeof artifactFiles;

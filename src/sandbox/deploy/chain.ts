@@ -3,7 +3,9 @@ import type { TokenData, VenueData } from "../../config/index.ts";
 import { type ExecutorVenue, executorDeployment } from "../../contracts/index.ts";
 import type { SandboxAccounts } from "../accounts.ts";
 import type { NodeRpc } from "../rpc.ts";
+import { deployAggregators } from "./aggregators.ts";
 import { multicall3Bytecode, readArtifact } from "./artifacts.ts";
+import { deployCctp, type SandboxCctp } from "./cctp.ts";
 import { nativeDexPools, venueAPools, venueBPools } from "./liquidity.ts";
 import { deployTokens, type SandboxTokens } from "./tokens.ts";
 import { createTransactionList } from "./transactions.ts";
@@ -23,7 +25,7 @@ export interface SandboxTokenData extends TokenData {
   readonly address: Hex;
 }
 
-/** What stands on a prepared chain; the same addresses on every chain. */
+/** What stands on a prepared chain; the same addresses on every chain, which differ in their domain. */
 export interface Deployment {
   readonly tokens: readonly SandboxTokenData[];
   /** In the order of the executor's table. */
@@ -31,6 +33,9 @@ export interface Deployment {
   readonly wrappedNative: Hex;
   readonly executor: Hex;
   readonly multicall3: Hex;
+  readonly cctp: SandboxCctp;
+  /** Chainlink stand-ins by the symbol they price; empty until someone submits a round. */
+  readonly aggregators: Readonly<Record<string, Hex>>;
 }
 
 /** Multicall3's address on every network (mds1/multicall3). */
@@ -39,12 +44,14 @@ const V2_FEE_BPS = 30;
 const PROVIDER_NATIVE = 10n ** 25n;
 
 /**
- * Deploys everything on an empty chain: tokens, three venues with their pools, Multicall3 and the
- * swap executor.
+ * Deploys everything on an empty chain: tokens, three venues with their pools, Multicall3, the
+ * swap executor and CCTP.
+ * @param chainId - decides the CCTP domain
  * @param executorChainIds - chains in the executor's table, which decides its address
  */
 export async function deployChain(
   rpc: NodeRpc,
+  chainId: number,
   accounts: SandboxAccounts,
   executorChainIds: readonly number[],
 ): Promise<Deployment> {
@@ -68,6 +75,8 @@ export async function deployChain(
     feeRecipient: accounts.feeRecipient.address,
   });
   list.send("executor", executor.factory, executor.calldata);
+  const cctp = deployCctp(list, chainId, provider, tokens.USDC);
+  const aggregators = deployAggregators(list, provider);
 
   await rpc.call("anvil_setBalance", [provider, `0x${PROVIDER_NATIVE.toString(16)}`]);
   await list.submit(rpc);
@@ -77,7 +86,9 @@ export async function deployChain(
     venues,
     wrappedNative,
     executor: executor.address,
+    aggregators,
     multicall3: MULTICALL3,
+    cctp,
   };
 }
 

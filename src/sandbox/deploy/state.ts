@@ -55,7 +55,7 @@ export async function deployFresh(
 ): Promise<{ state: string; deployment: Deployment }> {
   const anvil = await startAnvil(group, { chainId });
   try {
-    const deployment = await deployChain(anvil.rpc, sandboxAccounts(), CHAIN_IDS);
+    const deployment = await deployChain(anvil.rpc, chainId, sandboxAccounts(), CHAIN_IDS);
     const dump = (await anvil.rpc.call("anvil_dumpState")) as string;
     return { state: gunzipSync(Buffer.from(dump.slice(2), "hex")).toString(), deployment };
   } finally {
@@ -74,7 +74,9 @@ function deploymentVersion(): string {
     join(contractsDir, file),
   );
   const node = Bun.resolveSync("@foundry-rs/anvil/package.json", here);
-  const shared = ["../accounts.ts", "../anvil.ts"].map((file) => join(here, file));
+  const shared = ["../accounts.ts", "../anvil.ts", "../cctp/accounts.ts"].map((file) =>
+    join(here, file),
+  );
   for (const file of [...sources, ...artifacts, ...contracts, ...shared, node].sort()) {
     hasher.update(readFileSync(file));
   }

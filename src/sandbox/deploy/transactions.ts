@@ -75,7 +75,8 @@ export function createTransactionList(from: Hex): TransactionList {
   };
 }
 
-async function waitUntilMined(rpc: NodeRpc, hash: unknown): Promise<void> {
+/** Waits until a transaction has a receipt. */
+export async function waitUntilMined(rpc: NodeRpc, hash: unknown): Promise<void> {
   const startMs = performance.now();
   while ((await rpc.call("eth_getTransactionReceipt", [hash])) === null) {
     const waitedMs = performance.now() - startMs;
