@@ -6,7 +6,7 @@ import type { Config } from "./config/index.ts";
 import { type ConsoleDependencies, consoleRoutes } from "./console/index.ts";
 import { docsRoutes, systemRoutes } from "./docs/index.ts";
 import { pricesRoutes, type PricesService } from "./prices/index.ts";
-import { rpcRoutes, type RpcService } from "./rpc/index.ts";
+import { rpcRoutes, type RpcService, type RpcSockets } from "./rpc/index.ts";
 import { swapRoutes, type SwapService } from "./swap/index.ts";
 import type { Logger, Metrics } from "./telemetry/index.ts";
 
@@ -18,6 +18,7 @@ export interface AppDependencies {
   readonly access: Access;
   readonly swap: SwapService;
   readonly rpc: RpcService;
+  readonly rpcSockets: RpcSockets;
   readonly bridge: BridgeService;
   readonly prices: PricesService;
   readonly balance: BalanceService;
@@ -31,7 +32,7 @@ export function createApp(deps: AppDependencies) {
   const limits = { maxBodyBytes: deps.config.http.maxBodyBytes };
   const api = new Elysia({ name: "api" })
     .use(swapRoutes(deps.swap, limits))
-    .use(rpcRoutes(deps.rpc, limits))
+    .use(rpcRoutes(deps.rpc, deps.rpcSockets, limits))
     .use(bridgeRoutes(deps.bridge, limits))
     .use(pricesRoutes(deps.prices))
     .use(
@@ -39,7 +40,11 @@ export function createApp(deps: AppDependencies) {
     )
     .use(accessRoutes(deps.access));
 
-  return new Elysia({ serve: { reusePort: false, maxRequestBodySize: 1024 ** 3 } })
+  return new Elysia({
+    serve: { reusePort: false, maxRequestBodySize: 1024 ** 3 },
+    // Connections ask their peers for signs of life themselves.
+    websocket: { maxPayloadLength: limits.maxBodyBytes, idleTimeout: 0, sendPings: false },
+  })
     .onError(errorHandler(deps.log))
     .use(gate(deps.access, deps.config, deps.metrics.request))
     .use(api)

@@ -7,10 +7,13 @@ import {
   UNLIMITED_WINDOW,
 } from "./access/index.ts";
 import { loadConfig } from "./config/index.ts";
+import { loadOperatorTarget } from "./config/operator.ts";
 import { openDatabase } from "./db/index.ts";
 
 const HELP = `usage: bun run keys <command> [options]      manage API keys
+       bun run upstreams <command> [options] see and change the nodes of a running service
        bun run executor <command> [options]  build and deploy the swap executor
+       bun run bridge <command> [options]    look after bridge transfers
 
 keys create --env test|live --scopes read,swaps,bridges,quotes
             [--name <text>] [--limit <requests per 60 s>|none] [--cu-allowance <CU per month>]
@@ -38,7 +41,9 @@ const OPTIONS = {
 } as const;
 
 /** The command line is wrong; the message says how. */
-class UsageError extends Error {}
+class UsageError extends Error {
+  override readonly name = "UsageError";
+}
 
 function parseKeysArguments(args: string[]) {
   try {
@@ -192,13 +197,26 @@ function duration(text: string, name: string): number {
   return Number(digits) * unitMs;
 }
 
+function openBridgeStore() {
+  const database = openDatabase(loadConfig().database.url);
+  return { store: database.bridge, close: database.close };
+}
+
 async function main([area, ...args]: string[]): Promise<void> {
   switch (area) {
     case "keys":
       return keysCommand(args);
+    case "upstreams": {
+      const { upstreamsCommand } = await import("./console/index.ts");
+      return upstreamsCommand(args, loadOperatorTarget, console.log);
+    }
     case "executor": {
       const { executorCommand } = await import("./contracts/command.ts");
       return executorCommand(args, console.log);
+    }
+    case "bridge": {
+      const { bridgeCommand } = await import("./bridge/index.ts");
+      return bridgeCommand(args, openBridgeStore, console.log);
     }
     default:
       console.log(HELP);
@@ -210,7 +228,8 @@ try {
   await main(process.argv.slice(2));
 } catch (error) {
   const message = error instanceof Error ? error.message : String(error);
-  const isUsage = error instanceof UsageError;
+  // By name, because the bridge is loaded only where it is needed.
+  const isUsage = error instanceof Error && error.name.endsWith("UsageError");
   console.error(isUsage ? `${message}\n\n${HELP}` : message);
   process.exitCode = isUsage ? 2 : 1;
 }

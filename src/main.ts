@@ -10,13 +10,15 @@ const DRAIN_MS = 10_000;
 async function start(config: Config, log: Logger): Promise<void> {
   let ready = true;
   const { host, port, tls } = config.listen;
-  const { app, prices, madeAdminToken, close } = await composeService(config, log, () => ready);
+  const service = await composeService(config, log, () => ready);
+  const { app, prices, bridge, madeAdminToken } = service;
   app.listen({
     hostname: host,
     port,
     ...(tls && { tls: { cert: Bun.file(tls.certFile), key: Bun.file(tls.keyFile) } }),
   });
   prices.start();
+  bridge.start();
   log.info({ url: app.server?.url.href }, "listening");
   if (madeAdminToken) {
     process.stderr.write(`Operator token, shown this once: ${madeAdminToken}\n`);
@@ -27,8 +29,10 @@ async function start(config: Config, log: Logger): Promise<void> {
     ready = false;
     log.info({ inFlight: app.server?.pendingRequests }, "draining");
     prices.stop();
-    await Promise.race([app.stop(), systemClock.sleep(DRAIN_MS)]);
-    close();
+    service.drain();
+    const stopped = Promise.all([app.stop(), bridge.stop()]);
+    await Promise.race([stopped, systemClock.sleep(DRAIN_MS)]);
+    service.close();
     process.exit(0);
   };
   process.on("SIGTERM", stop);

@@ -3,19 +3,29 @@ import { composeService } from "../../src/compose.ts";
 import { loadConfig } from "../../src/config/index.ts";
 import { serviceConfig, type ServedChain } from "../../src/sandbox/configFile.ts";
 import type { Feed } from "../../src/sandbox/feeds.ts";
+import type { AttestationService } from "../../src/sandbox/cctp/service.ts";
+import { writeOperatorKey } from "../../src/sandbox/start.ts";
 import { silentLogger } from "../../src/telemetry/index.ts";
+import { temporaryDirectory } from "../support/sandbox.ts";
 
 /** The whole service in this process, on a real socket and a database of its own. */
 export async function startLocalService(
   chains: readonly ServedChain[],
   feeds: readonly Feed[] = [],
+  attestation?: AttestationService,
 ) {
-  const config = loadConfig(
-    { DATABASE_URL: ":memory:", CAUSEWAY_CONFIG: "test.json", ADMIN_TOKEN: "test-admin-token" },
-    () => JSON.stringify(serviceConfig(chains, feeds)),
+  const env = {
+    DATABASE_URL: ":memory:",
+    CAUSEWAY_CONFIG: "test.json",
+    ADMIN_TOKEN: "test-admin-token",
+    ...(attestation && { OPERATOR_KEY_FILE: writeOperatorKey(temporaryDirectory()) }),
+  };
+  const config = loadConfig(env, () =>
+    JSON.stringify(serviceConfig(chains, feeds, undefined, attestation?.urls)),
   );
   const service = await composeService(config, silentLogger, () => true);
   service.app.listen({ hostname: "127.0.0.1", port: 0 });
+  service.bridge.start();
   const origin = `http://127.0.0.1:${service.app.server?.port}`;
   return {
     ...service,
@@ -31,6 +41,7 @@ export async function startLocalService(
     },
     async stop() {
       await service.app.stop(true);
+      await service.bridge.stop();
       service.close();
     },
   };

@@ -1,4 +1,5 @@
 import { type FaultNode, startFaultNode } from "../../src/sandbox/faults/node.ts";
+import { startAttestation } from "../../src/sandbox/cctp/start.ts";
 import { type Feed, startFeeds } from "../../src/sandbox/feeds.ts";
 import type { PreparedChain } from "../../src/sandbox/preparedChain.ts";
 import { startPreparedChain } from "../support/sandbox.ts";
@@ -18,12 +19,14 @@ export interface Stack {
 export async function startStack(chainIds: readonly number[] = [5042]): Promise<Stack> {
   const fronted = await Promise.all(chainIds.map(startChain));
   const feeds = startFeeds();
+  const attestation = startAttestation(fronted.map(({ chain }) => chain));
   const service = await startLocalService(
     fronted.map(({ chain, nodes }) => ({
       chain,
       nodes: nodes.map(({ url }) => ({ url, controlUrl: url, pid: 0 })),
     })),
     feeds,
+    attestation,
   );
   const [first] = fronted;
   if (!first) throw new Error("a stack needs a chain");
@@ -33,6 +36,7 @@ export async function startStack(chainIds: readonly number[] = [5042]): Promise<
     service,
     async stop() {
       await service.stop();
+      await attestation.stop();
       const nodes = fronted.flatMap((entry) => entry.nodes);
       await Promise.all([...nodes, ...feeds].map((part) => part.stop()));
       await Promise.all(fronted.map(({ chain }) => chain.stop()));

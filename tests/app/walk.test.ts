@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type OperationId, operations } from "../../src/access/index.ts";
 import { accounts } from "../support/sandbox.ts";
+import { startLocalService } from "./service.ts";
 import { type Stack, startStack } from "./stack.ts";
 
 /**
@@ -9,9 +10,15 @@ import { type Stack, startStack } from "./stack.ts";
  */
 let stack: Stack;
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await startStack([5042, 5042002, 84532]);
+  const key = await stack.service.key();
+  const answer = await send({ ...callOf("bridge"), key: key.secret });
+  ({ transactionHash } = (await answer.json()) as { transactionHash: string });
 });
 afterAll(() => stack.stop());
+
+/** Hash of a transfer that was started. */
+let transactionHash: string;
 
 interface Call {
   readonly path: string;
@@ -28,7 +35,10 @@ const send = ({ path, method = "GET", key, body, headers = {} }: Call) =>
     ...(body !== undefined && { body }),
   });
 
-const pathOf = (id: OperationId) => operations[id].path.replace("{chainId}", "5042");
+const pathOf = (id: OperationId) =>
+  operations[id].path
+    .replace("{chainId}", "5042")
+    .replace("{transactionHash}", transactionHash ?? "");
 const ids = Object.keys(operations) as OperationId[];
 const posts = ids.filter((id) => operations[id].method === "POST");
 const scoped = ids.filter((id) => operations[id].scope !== undefined);
@@ -234,27 +244,30 @@ describe("paths", () => {
 });
 
 describe("a valid request", () => {
-  test.each(ids.filter((id) => id !== "bridge"))(
-    "%s answers 200, tells its cost, and is charged exactly that",
-    async (id) => {
-      const key = await stack.service.key();
-      const answer = await send({ ...callOf(id), key: key.secret });
-      expect([answer.status, answer.status === 200 ? "" : await answer.text()]).toEqual([200, ""]);
-      const { cu } = operations[id];
-      expect(answer.headers.get("x-cu-cost")).toBe(String(cu));
-      expectWindow(answer, 600, 599);
-      const rows = await chargedTo(key.id);
-      expect(rows.map((row) => [row.operation, row.requests, row.cu])).toEqual(
-        cu === 0 ? [] : [[id, 1, cu]],
-      );
-    },
-  );
-
-  test("bridge passes every check, then answers 500 and charges nothing", async () => {
+  test.each(ids)("%s answers 200, tells its cost, and is charged exactly that", async (id) => {
     const key = await stack.service.key();
-    const answer = await send({ ...callOf("bridge"), key: key.secret });
+    const answer = await send({ ...callOf(id), key: key.secret });
+    expect([answer.status, answer.status === 200 ? "" : await answer.text()]).toEqual([200, ""]);
+    const { cu } = operations[id];
+    expect(answer.headers.get("x-cu-cost")).toBe(String(cu));
+    expectWindow(answer, 600, 599);
+    const rows = await chargedTo(key.id);
+    expect(rows.map((row) => [row.operation, row.requests, row.cu])).toEqual(
+      cu === 0 ? [] : [[id, 1, cu]],
+    );
+  });
+
+  test("bridge without an operator key answers 500 and charges nothing", async () => {
+    const keyless = await startLocalService([], stack.feeds);
+    const key = await keyless.key();
+    const answer = await fetch(`${keyless.base}/bridge`, {
+      method: "POST",
+      headers: { "x-api-key": key.secret },
+      body: JSON.stringify(validBodies["bridge"]?.()),
+    });
     await expectEnvelope(answer, 500, "Internal bridge execution failure", "BRIDGE_FAILED");
-    expect(await chargedTo(key.id)).toEqual([]);
+    expect(await keyless.access.meter.usage(key.id, 0, Date.now() + 86_400_000)).toEqual([]);
+    await keyless.stop();
   });
 
   test("both ways of sending the key work", async () => {

@@ -18,6 +18,8 @@ export const arc: NetworkData = {
   aliases: ["Arc_Mainnet"],
   environment: "mainnet",
   blockTimeMs: 500,
+  // A block of Arc is final when it is there; one more keeps off what nodes may still disagree on.
+  finality: { depth: 1 },
   native: { symbol: "USDC", decimals: 18 },
   upstreams: [
     { url: "https://rpc.mainnet.arc.io" },

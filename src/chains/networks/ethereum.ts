@@ -7,6 +7,7 @@ const ether = { symbol: "ETH", decimals: 18 };
 const common = {
   kind: "evm" as const,
   native: ether,
+  finality: { hasTag: true },
   connectors: [],
   venues: [],
   multicall3: MULTICALL3,
