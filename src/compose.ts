@@ -139,6 +139,7 @@ export async function composeService(
     balance: createBalanceService({ registry, pool }),
     console: {
       isAdminToken: (presented) => isAdminToken(database.settings, presented),
+      prices: prices.status,
       upstreams: createUpstreamAdmin({
         pool,
         registry: configured,

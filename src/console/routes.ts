@@ -11,19 +11,29 @@ const hidden = { detail: { hide: true } };
 export interface ConsoleDependencies {
   readonly isAdminToken: (presented: string) => Promise<boolean>;
   readonly upstreams: UpstreamAdmin;
+  /** Prices in memory and the health of their sources, as JSON. */
+  readonly prices: () => object;
 }
 
 /** JSON routes of the operator's console, behind the admin token. */
-export function consoleRoutes({ isAdminToken, upstreams }: ConsoleDependencies) {
+export function consoleRoutes({ isAdminToken, upstreams, prices }: ConsoleDependencies) {
   const requireOperator = async (request: Request) => {
     const bearer = /^bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "")?.[1];
     if (bearer === undefined || !(await isAdminToken(bearer))) {
       throw new ApiError("INVALID_ADMIN_TOKEN");
     }
   };
-  return new Elysia({ name: "console", prefix: "/console/api/upstreams" })
+  return new Elysia({ name: "console", prefix: "/console/api" })
     .get(
-      "/",
+      "/prices",
+      async ({ request }) => {
+        await requireOperator(request);
+        return dataResponse(prices());
+      },
+      hidden,
+    )
+    .get(
+      "/upstreams",
       async ({ request }) => {
         await requireOperator(request);
         return dataResponse(upstreams.list());
@@ -31,7 +41,7 @@ export function consoleRoutes({ isAdminToken, upstreams }: ConsoleDependencies) 
       hidden,
     )
     .post(
-      "/",
+      "/upstreams",
       async ({ request }) => {
         await requireOperator(request);
         const { chainId, ...upstream } = await readJson(request, NewUpstreamSchema, {
@@ -43,7 +53,7 @@ export function consoleRoutes({ isAdminToken, upstreams }: ConsoleDependencies) 
       hidden,
     )
     .post(
-      "/:id/drain",
+      "/upstreams/:id/drain",
       async ({ request, params }) => {
         await requireOperator(request);
         await upstreams.drain(params.id);
@@ -52,7 +62,7 @@ export function consoleRoutes({ isAdminToken, upstreams }: ConsoleDependencies) 
       hidden,
     )
     .delete(
-      "/:id",
+      "/upstreams/:id",
       async ({ request, params }) => {
         await requireOperator(request);
         await upstreams.remove(params.id);
