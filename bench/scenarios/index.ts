@@ -7,7 +7,7 @@ import { latency } from "./latency.ts";
 import { memory } from "./memory.ts";
 import { mixed } from "./mixed.ts";
 import { prices } from "./prices.ts";
-import { quotes } from "./quotes.ts";
+import { quoteLatency, quotes } from "./quotes.ts";
 import { rpc } from "./rpc.ts";
 import { sick } from "./sick.ts";
 
@@ -20,6 +20,7 @@ export const scenarios: readonly Scenario[] = [
   sick,
   prices,
   quotes,
+  quoteLatency,
   buildTx,
   balances,
   connections,

@@ -11,6 +11,10 @@ const load = { clients: 64, figures: throughputFigures };
 const requests: readonly RequestTemplate[] = [
   { method: "GET", path: "/api/public/prices", headers: {}, weight: 1 },
 ];
+/** An answer that never changes, behind the same gate. */
+const catalogRequests: readonly RequestTemplate[] = [
+  { method: "GET", path: "/api/public/swap/dexes", headers: {}, weight: 1 },
+];
 const CONSTANT = '{"USDC":{"usd":0.9998},"EURC":{"usd":1.16},"USDT":{"usd":1.0001}}';
 const EXPECTS = '"EURC":{"usd":1.1';
 
@@ -24,7 +28,10 @@ export const prices: Scenario = {
       return await compareCandidates(bench, this, await startCandidates(bench, feeds), {
         headline: "requestsPerSecond",
         baselines: ["bare Elysia, constant"],
-        notes: ["The bare servers answer a constant without key, window, metering or headers."],
+        notes: [
+          "The bare servers answer a constant without key, window, metering or headers.",
+          "The catalog is a fixed answer of the service itself, behind the same gate.",
+        ],
       });
     } finally {
       await Promise.all(feeds.map((feed) => feed.stop()));
@@ -53,6 +60,8 @@ async function startCandidates(
     });
     const target = serviceTarget(service, requests, EXPECTS);
     candidates.push(httpCandidate(bench, service.label, target, load, service));
+    const fixed = serviceTarget(service, catalogRequests, '"success":true');
+    candidates.push(httpCandidate(bench, `${service.label}, DEX catalog`, fixed, load, service));
   }
   return candidates;
 }

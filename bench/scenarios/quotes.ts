@@ -12,7 +12,9 @@ import type { RequestTemplate } from "../load/request.ts";
 import { startChain } from "../rig/chain.ts";
 import { withNodeTime } from "../rig/nodeTime.ts";
 import { type RunningService, startService } from "../rig/service.ts";
-import type { Candidate, Scenario } from "../scenario.ts";
+import type { Bench, Candidate, Scenario } from "../scenario.ts";
+
+type Load = Parameters<typeof httpCandidate>[3];
 
 const VARIED = "@NUMBER@@NUMBER@";
 
@@ -37,21 +39,7 @@ export const quotes: Scenario = {
   name: "quotes",
   title: "swap quotes over real v2 and v3 pools, 32 clients, amounts varied",
   async run(bench) {
-    const { chain, config } = await startChain(bench.rig);
-    const load = { clients: 32, figures: throughputFigures };
-    const candidates: Candidate[] = [];
-    for (const source of bench.sources) {
-      const service = await startService(bench.rig, source, config);
-      const target = serviceTarget(service, TRADES.map(quoteRequest), '"success":true');
-      const candidate = httpCandidate(bench, service.label, target, load, service);
-      candidates.push(withNoCalls(withNodeTime(candidate, service, "quote"), service));
-    }
-    if (bench.withReferences) {
-      const { hostname, port } = new URL(chain.url);
-      const requests = TRADES.map((trade) => quoterRequest(chain, trade));
-      const target = targetOf({ hostname, port: Number(port) }, requests, '"result":"0x');
-      candidates.push(httpCandidate(bench, "QuoterV2 through Multicall3", target, load));
-    }
+    const candidates = await quoteCandidates(bench, { clients: 32, figures: throughputFigures });
     return compareCandidates(bench, this, candidates, {
       headline: "requestsPerSecond",
       baselines: ["QuoterV2 through Multicall3"],
@@ -62,6 +50,45 @@ export const quotes: Scenario = {
     });
   },
 };
+
+const RATE = 1_000;
+
+/** How long quotes take at a rate the service can serve. */
+export const quoteLatency: Scenario = {
+  name: "quote-latency",
+  title: `latency of swap quotes arriving at ${RATE} per second (open loop)`,
+  async run(bench) {
+    const candidates = await quoteCandidates(bench, {
+      clients: 64,
+      rate: RATE,
+      figures: ["p50Ms", "p90Ms", "p99Ms", "p999Ms", "failures"],
+    });
+    return compareCandidates(bench, this, candidates, {
+      headline: "p50Ms",
+      baselines: ["QuoterV2 through Multicall3"],
+      notes: ["A latency runs from the time the request was due."],
+    });
+  },
+};
+
+/** The service, and the same trades asked of the venues' own quoters. */
+async function quoteCandidates(bench: Bench, load: Load): Promise<Candidate[]> {
+  const { chain, config } = await startChain(bench.rig);
+  const candidates: Candidate[] = [];
+  for (const source of bench.sources) {
+    const service = await startService(bench.rig, source, config);
+    const target = serviceTarget(service, TRADES.map(quoteRequest), '"success":true');
+    const candidate = httpCandidate(bench, service.label, target, load, service);
+    candidates.push(withNoCalls(withNodeTime(candidate, service, "quote"), service));
+  }
+  if (bench.withReferences) {
+    const { hostname, port } = new URL(chain.url);
+    const requests = TRADES.map((trade) => quoterRequest(chain, trade));
+    const target = targetOf({ hostname, port: Number(port) }, requests, '"result":"0x');
+    candidates.push(httpCandidate(bench, "QuoterV2 through Multicall3", target, load));
+  }
+  return candidates;
+}
 
 function quoteRequest({ from, to, decimal }: Trade): RequestTemplate {
   return {
