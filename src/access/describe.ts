@@ -9,6 +9,10 @@ export interface OperationDoc {
   readonly tag: string;
   /** Path parameters, by name. */
   readonly parameters?: Readonly<Record<string, { description: string; example: string }>>;
+  /** Query parameters and headers a caller may send, by name. */
+  readonly optional?: Readonly<
+    Record<string, { readonly in: "query" | "header"; readonly description: string }>
+  >;
   readonly request?: { readonly schema: TSchema; readonly example: unknown };
   readonly response: { readonly schema: TSchema; readonly example: unknown };
   /** Answer headers beyond those every authenticated answer carries. */
@@ -62,14 +66,7 @@ export function describeOperation(id: OperationId, doc: OperationDoc) {
         .trim(),
       tags: [doc.tag],
       security: [{ bearerAuth: [] }, { apiKeyHeader: [] }],
-      parameters: Object.entries(doc.parameters ?? {}).map(([name, parameter]) => ({
-        name,
-        in: "path" as const,
-        required: true,
-        schema: { type: "string" as const },
-        description: parameter.description,
-        example: parameter.example,
-      })),
+      parameters: [...pathParameters(doc), ...optionalParameters(doc)],
       ...(doc.request && {
         requestBody: {
           required: true,
@@ -90,6 +87,20 @@ export function describeOperation(id: OperationId, doc: OperationDoc) {
       },
     },
   };
+}
+
+const text = { type: "string" as const };
+
+function pathParameters({ parameters = {} }: OperationDoc) {
+  return Object.entries(parameters).map(([name, { description, example }]) => {
+    return { name, in: "path" as const, required: true, schema: text, description, example };
+  });
+}
+
+function optionalParameters({ optional = {} }: OperationDoc) {
+  return Object.entries(optional).map(([name, { in: place, description }]) => {
+    return { name, in: place, required: false, schema: text, description };
+  });
 }
 
 function headerDocs(extra: Readonly<Record<string, string>> = {}) {

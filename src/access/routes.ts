@@ -22,6 +22,10 @@ export function accessRoutes(access: Access) {
         "Requests and compute units charged to the key in the current calendar month (UTC), per " +
         "operation and chain, with what is left of its window and allowance. `from` and `to` " +
         "(ISO dates, whole hours in UTC) choose another span.",
+      optional: {
+        from: { in: "query", description: "ISO date or UTC time the span begins with" },
+        to: { in: "query", description: "ISO date (included) or UTC time the span ends before" },
+      },
       response: {
         schema: UsageResult,
         example: {

@@ -32,6 +32,12 @@ function startRoute(bridge: TransferService, limits: { maxBodyBytes: number }) {
         "are burned on top. Answers once the burn is sent; `GET /api/public/bridge/{transactionHash}` " +
         "follows it. With an `Idempotency-Key` header (1 to 255 characters) a repeated request with " +
         "the same body gets the same answer, with another body 409.",
+      optional: {
+        "Idempotency-Key": {
+          in: "header",
+          description: "1 to 255 characters; the same key and body stand for the same transfer",
+        },
+      },
       request: {
         schema: BridgeRequest,
         example: {
