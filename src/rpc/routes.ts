@@ -10,7 +10,7 @@ import {
 import { ApiError, type ErrorCode } from "../lib/errors.ts";
 import { readBody } from "../lib/http.ts";
 import { errorBytes, invalidRequest } from "./answer.ts";
-import { RpcErrorSchema, RpcRequestSchema, RpcResponseSchema } from "./model.ts";
+import { RpcAnswerSchema, RpcBodySchema, RpcErrorSchema } from "./model.ts";
 import type { RpcService } from "./service.ts";
 import type { RpcSockets } from "./ws.ts";
 
@@ -39,11 +39,11 @@ export function rpcRoutes(
         chainId: { description: "Chain id in decimal, or a network's name.", example: "5042002" },
       },
       request: {
-        schema: RpcRequestSchema,
+        schema: RpcBodySchema,
         example: { jsonrpc: "2.0", method: "eth_blockNumber", params: [], id: 1 },
       },
       response: {
-        schema: RpcResponseSchema,
+        schema: RpcAnswerSchema,
         example: { jsonrpc: "2.0", id: 1, result: "0x1a2b3c" },
       },
       headers: {
