@@ -9,6 +9,8 @@ export interface SoakResult {
   /** Resident memory, MiB, at even moments of the run. */
   readonly residentMib: readonly number[];
   readonly socketsLeft: number;
+  /** Where each timer was set that neither ended nor was cleared. */
+  readonly timersLeft: readonly string[];
 }
 
 const SAMPLES = 40;
@@ -44,16 +46,52 @@ function startUnreliableNode(seed: number) {
 }
 
 /** TCP sockets of this process. */
-export async function openSockets(): Promise<number> {
+async function openSockets(): Promise<number> {
   const { stdout } = Bun.spawn(["ls", "-l", `/proc/${process.pid}/fd`], { stdout: "pipe" });
   return (await new Response(stdout).text()).split("socket:").length - 1;
 }
 
+/** Keeps where each timer was set, until it has run or was cleared. */
+function watchTimers(): ReadonlyMap<unknown, string> {
+  const own = { setTimeout, setInterval, clearTimeout, clearInterval };
+  const open = new Map<unknown, string>();
+  const here = () => new Error("timer").stack ?? "";
+  const forget = (clear: (timer: Timer) => void) => (timer: Timer) => {
+    open.delete(timer);
+    clear(timer);
+  };
+  Object.assign(globalThis, {
+    setTimeout: (run: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) => {
+      const timer = own.setTimeout(() => {
+        open.delete(timer);
+        run(...args);
+      }, ms);
+      open.set(timer, here());
+      return timer;
+    },
+    setInterval: (run: () => void, ms?: number) => {
+      const timer = own.setInterval(run, ms);
+      open.set(timer, here());
+      return timer;
+    },
+    clearTimeout: forget(own.clearTimeout),
+    clearInterval: forget(own.clearInterval),
+  });
+  return open;
+}
+
+/** Waits until a condition holds, at most a while: what was given up may still end by itself. */
+async function settle(holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (let wait = 0; wait < 250 && !(await holds()); wait++) await Bun.sleep(20);
+}
+
 /**
- * Loads a pool over unreliable nodes for a time, with callers who sometimes leave.
+ * Loads a pool over unreliable nodes for a time, with callers who sometimes leave. Counts what
+ * the whole process has open, so it wants a process of its own.
  * @param forMs - length of the run
  */
-export async function soak(forMs: number): Promise<SoakResult> {
+async function soak(forMs: number): Promise<SoakResult> {
+  const timers = watchTimers();
   const socketsBefore = await openSockets();
   const nodes = [1, 2, 3].map(startUnreliableNode);
   const pool = createUpstreamPool({
@@ -82,9 +120,10 @@ export async function soak(forMs: number): Promise<SoakResult> {
   clearInterval(sampling);
   pool.close();
   await Promise.all(nodes.map((node) => node.stop(true)));
-  for (let wait = 0; wait < 100 && (await openSockets()) > socketsBefore; wait++)
-    await Bun.sleep(20);
-  return { calls, failed, residentMib, socketsLeft: (await openSockets()) - socketsBefore };
+  await settle(async () => (await openSockets()) <= socketsBefore);
+  await settle(() => timers.size === 0);
+  const socketsLeft = (await openSockets()) - socketsBefore;
+  return { calls, failed, residentMib, socketsLeft, timersLeft: [...timers.values()] };
 }
 
 /** How much the last quarter's highest memory is above that of the second, MiB. */
