@@ -105,7 +105,7 @@ describe("moods of the attestation service", () => {
   });
 
   test("without any quote we mint ourselves", async () => {
-    world.attestation.block(150);
+    world.attestation.block(60_000);
     const fresh = startBridge(world, { worker: false });
     const body = request({ recipientAddress: freshRecipient() });
     const { transactionHash } = await fresh.bridge.transfer(caller, body);
@@ -114,6 +114,7 @@ describe("moods of the attestation service", () => {
       fee: "0.000000",
     });
     await fresh.stop();
+    world.attestation.block(0);
   });
 
   test("a forwarder that takes no fee leaves it to the recipient, who gets no less", async () => {

@@ -1,7 +1,8 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect } from "bun:test";
 import { type FaultNode, startFaultNode } from "../../src/sandbox/faults/node.ts";
 import type { Fault } from "../../src/sandbox/faults/model.ts";
 import { createUpstreamPool, type UpstreamPool } from "../../src/upstream/index.ts";
+import { timedTest, timedTestEach } from "../support/timing.ts";
 import { load } from "./load.ts";
 import { registryOf, startNode } from "./node.ts";
 
@@ -9,15 +10,20 @@ const target = startNode();
 let nodes: FaultNode[];
 let pool: UpstreamPool;
 
-beforeEach(async () => {
+const setUp = async () => {
   nodes = await Promise.all([0, 1, 2].map(() => startFaultNode({ target: target.url })));
   pool = createUpstreamPool({ registry: registryOf(nodes.map(({ url }) => url)) });
-});
-
-afterEach(async () => {
+};
+const tearDown = async () => {
   pool.close();
   await Promise.all(nodes.map((node) => node.stop()));
-});
+};
+const renew = async () => {
+  await tearDown();
+  await setUp();
+};
+beforeEach(setUp);
+afterEach(tearDown);
 
 const statusOf = (node: FaultNode) =>
   pool.status().find(({ name }) => name.endsWith(`:${node.port}`))!;
@@ -38,8 +44,10 @@ const faults: [string, Fault][] = [
 ];
 
 describe("one of three nodes at 200 requests per second", () => {
-  test.each(faults)(
+  timedTestEach(
+    faults,
     "no caller notices that it %s, and it is back within 2 s",
+    { renew, timeoutMs: 15_000 },
     async (_, fault) => {
       const [sick] = nodes as [FaultNode, FaultNode, FaultNode];
       let failuresAtCure = 0;
@@ -68,12 +76,11 @@ describe("one of three nodes at 200 requests per second", () => {
       expect(isBack()).toBe(true);
       expect(performance.now() - curedAtMs).toBeLessThan(2_000);
     },
-    15_000,
   );
 });
 
 describe("load", () => {
-  test("equal nodes share it evenly", async () => {
+  timedTest("equal nodes share it evenly", { renew, timeoutMs: 20_000 }, async () => {
     // What a process's first calls take says nothing of the nodes.
     await load(pool, { perSecond: 200, forMs: 2_000 });
     for (const node of nodes) node.ledger.reset();
@@ -86,42 +93,54 @@ describe("load", () => {
     }
     const shares = nodes.map(callsAt);
     expect(Math.max(...shares) / Math.min(...shares)).toBeLessThanOrEqual(1.2);
-  }, 20_000);
+  });
 
-  test("a node that fails 60 % of its answers gets less than 5 % of it", async () => {
-    const [poor] = nodes as [FaultNode, FaultNode, FaultNode];
-    await poor.setFaults([{ kind: "status", status: 500, probability: 0.6 }], 7);
-    const result = await load(pool, { perSecond: 300, forMs: 3_000 });
-    expect(result.failed).toBe(0);
-    expect(callsAt(poor) / result.sent).toBeLessThan(0.05);
-  }, 15_000);
+  timedTest(
+    "a node that fails 60 % of its answers gets less than 5 % of it",
+    { renew, timeoutMs: 15_000 },
+    async () => {
+      const [poor] = nodes as [FaultNode, FaultNode, FaultNode];
+      await poor.setFaults([{ kind: "status", status: 500, probability: 0.6 }], 7);
+      const result = await load(pool, { perSecond: 300, forMs: 3_000 });
+      expect(result.failed).toBe(0);
+      expect(callsAt(poor) / result.sent).toBeLessThan(0.05);
+    },
+  );
 
-  test("when every node fails, callers cause at most 1.2 requests each", async () => {
-    await load(pool, { perSecond: 200, forMs: 500 });
-    for (const node of nodes) {
-      node.ledger.reset();
-      await node.setFaults([{ kind: "status", status: 500 }]);
-    }
-    const result = await load(pool, { perSecond: 200, forMs: 2_000 });
-    const caused = nodes.reduce((sum, node) => sum + node.ledger.counts().requests, 0);
-    expect(result.failed).toBe(result.sent);
-    expect(caused / result.sent).toBeLessThanOrEqual(1.2);
-  }, 15_000);
+  timedTest(
+    "when every node fails, callers cause at most 1.2 requests each",
+    { renew, timeoutMs: 15_000 },
+    async () => {
+      await load(pool, { perSecond: 200, forMs: 500 });
+      for (const node of nodes) {
+        node.ledger.reset();
+        await node.setFaults([{ kind: "status", status: 500 }]);
+      }
+      const result = await load(pool, { perSecond: 200, forMs: 2_000 });
+      const caused = nodes.reduce((sum, node) => sum + node.ledger.counts().requests, 0);
+      expect(result.failed).toBe(result.sent);
+      expect(caused / result.sent).toBeLessThanOrEqual(1.2);
+    },
+  );
 
-  test("comes back by itself after every node was down", async () => {
-    await load(pool, { perSecond: 100, forMs: 300 });
-    for (const node of nodes) await node.setFaults([{ kind: "down" }]);
-    const during = await load(pool, { perSecond: 100, forMs: 500 });
-    expect(during.failed).toBe(during.sent);
-    for (const node of nodes) await node.setFaults([]);
-    const startMs = performance.now();
-    const first = async (): Promise<number> => {
-      const answered = await pool.call(1, { method: "eth_gasPrice", params: undefined }).then(
-        () => true,
-        () => false,
-      );
-      return answered ? performance.now() - startMs : first();
-    };
-    expect(await first()).toBeLessThan(1_000);
-  }, 15_000);
+  timedTest(
+    "comes back by itself after every node was down",
+    { renew, timeoutMs: 15_000 },
+    async () => {
+      await load(pool, { perSecond: 100, forMs: 300 });
+      for (const node of nodes) await node.setFaults([{ kind: "down" }]);
+      const during = await load(pool, { perSecond: 100, forMs: 500 });
+      expect(during.failed).toBe(during.sent);
+      for (const node of nodes) await node.setFaults([]);
+      const startMs = performance.now();
+      const first = async (): Promise<number> => {
+        const answered = await pool.call(1, { method: "eth_gasPrice", params: undefined }).then(
+          () => true,
+          () => false,
+        );
+        return answered ? performance.now() - startMs : first();
+      };
+      expect(await first()).toBeLessThan(1_000);
+    },
+  );
 });
