@@ -2,6 +2,7 @@
 pragma solidity 0.8.37;
 
 import {IERC20, IPairV2, IPoolV3, IWrappedNative} from "./Interfaces.sol";
+import {VenueTable} from "./VenueTable.sol";
 
 /// @title Swap executor
 /// @notice Runs a priced route of v2 and v3 hops for its caller, in one transaction, or reverts.
@@ -11,30 +12,29 @@ import {IERC20, IPairV2, IPoolV3, IWrappedNative} from "./Interfaces.sol";
 /// and pools whose address follows by CREATE2 from a factory fixed at deployment. It keeps no
 /// storage, has no owner and no upgrade, approves nobody, and ends every swap with the balances it
 /// started with. README.md beside this file lists the threats and which rule meets each.
-contract SwapExecutor {
+contract SwapExecutor is VenueTable {
     /// @param venue index of the venue, see {venue}
     /// @param fee v3: the pool's fee in pips (1e-6), part of its address; ignored for v2
-    /// @param tokenOut token bought by this hop; the next hop sells it
+    /// @param tokenIn token sold by this hop
+    /// @param tokenOut token bought by this hop: the order's output, or one a later hop sells
+    /// @param amountIn what the plan sells here. Hops that sell the same token stand together; they
+    /// share what there is of it in proportion to these amounts, the last one taking the rest, so
+    /// that all of it is sold whether more or less arrived than planned
     struct Hop {
         uint8 venue;
         uint24 fee;
+        address tokenIn;
         address tokenOut;
-    }
-
-    /// @param amountIn part of the order's input sold through this leg
-    /// @param hops one to {MAX_HOPS}, the last one buying the order's output token
-    struct Leg {
         uint256 amountIn;
-        Hop[] hops;
     }
 
     /// @param tokenIn token sold, or {NATIVE}; hops name the wrapped token in its place
     /// @param tokenOut token bought, or {NATIVE}
-    /// @param amountIn exact input, the sum of the legs' amounts
+    /// @param amountIn exact input, the sum of the amounts of the hops that stand first
     /// @param minAmountOut least the caller's balance must grow by, after the fee; above zero
     /// @param deadline unix time, seconds, after which the order is void
     /// @param feeBps platform fee on the output, at most {MAX_FEE_BPS}
-    /// @param legs one to {MAX_LEGS}, run in order
+    /// @param hops one to {MAX_HOPS}, run in order: a token is sold once everything that buys it ran
     struct Swap {
         address tokenIn;
         address tokenOut;
@@ -42,26 +42,7 @@ contract SwapExecutor {
         uint256 minAmountOut;
         uint256 deadline;
         uint16 feeBps;
-        Leg[] legs;
-    }
-
-    /// @param factory deployer of the venue's pools
-    /// @param initCodeHash keccak256 of the pools' creation code
-    /// @param kind 2 or 3
-    /// @param feeBps v2: the pairs' fee, at most {MAX_VENUE_FEE_BPS}; zero for v3
-    struct VenueConfig {
-        address factory;
-        bytes32 initCodeHash;
-        uint8 kind;
-        uint16 feeBps;
-    }
-
-    /// @notice What the executor knows on one chain.
-    /// @param wrappedNative zero where the chain has none: native amounts are refused there
-    struct ChainVenues {
-        uint256 chainId;
-        address wrappedNative;
-        VenueConfig[] venues;
+        Hop[] hops;
     }
 
     /// @notice A swap was done.
@@ -76,11 +57,6 @@ contract SwapExecutor {
         uint256 fee
     );
 
-    // Deployment
-    error ChainNotConfigured(uint256 chainId);
-    error TooManyVenues(uint256 count);
-    error InvalidVenue(uint256 index);
-
     // Terms of the order
     error DeadlineExpired(uint256 deadline, uint256 timestamp);
     error MinAmountOutZero();
@@ -88,16 +64,14 @@ contract SwapExecutor {
     error SameToken(address token);
     error NativeNotSupported();
     error WrongNativeValue(uint256 expected, uint256 actual);
-    error InvalidLegCount(uint256 count);
     error InvalidHopCount(uint256 count);
-    error LegAmountsMismatch(uint256 expected, uint256 actual);
-    error UnknownVenue(uint256 index);
-    error WrongOutputToken(address expected, address actual);
+    error AmountsMismatch(uint256 expected, uint256 actual);
+    error WrongInputToken(address expected, address actual);
+    error TokenNotSold(address token);
     error AmountTooLarge(uint256 amount);
 
     // Execution
     error Reentered();
-    error PoolNotFound(address pool);
     error NoLiquidity(address pool);
     error PartialFill(uint256 amountIn, uint256 amountTaken);
     error CallbackForbidden(address caller);
@@ -112,36 +86,15 @@ contract SwapExecutor {
     /// @notice Stands for the chain's native asset in an order.
     address public constant NATIVE = 0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE;
     uint256 public constant MAX_FEE_BPS = 100;
-    uint256 public constant MAX_LEGS = 8;
-    uint256 public constant MAX_HOPS = 3;
-    uint256 public constant MAX_VENUES = 6;
-    uint256 public constant MAX_VENUE_FEE_BPS = 1000;
+    uint256 public constant MAX_HOPS = 24;
 
     uint256 private constant BPS = 10_000;
-    uint256 private constant KIND_V2 = 2;
-    uint256 private constant KIND_V3 = 3;
     /// Price limits one inside the range a v3 pool accepts, so that the limit never ends a swap
     /// that the pool's liquidity would not have ended.
     uint160 private constant MIN_SQRT_PRICE_LIMIT = 4295128740;
     uint160 private constant MAX_SQRT_PRICE_LIMIT =
         1461446703485210103287273052203988822378723970341;
 
-    /// Venues live in code, because a storage read would cost 2,100 gas on every hop.
-    /// Each is one word, `factory | kind << 160 | feeBps << 168`, and its pools' creation code hash.
-    uint256 private immutable VENUE_0;
-    uint256 private immutable VENUE_1;
-    uint256 private immutable VENUE_2;
-    uint256 private immutable VENUE_3;
-    uint256 private immutable VENUE_4;
-    uint256 private immutable VENUE_5;
-    bytes32 private immutable INIT_CODE_HASH_0;
-    bytes32 private immutable INIT_CODE_HASH_1;
-    bytes32 private immutable INIT_CODE_HASH_2;
-    bytes32 private immutable INIT_CODE_HASH_3;
-    bytes32 private immutable INIT_CODE_HASH_4;
-    bytes32 private immutable INIT_CODE_HASH_5;
-    uint256 private immutable VENUE_COUNT;
-    address private immutable WRAPPED_NATIVE;
     address private immutable FEE_RECIPIENT;
 
     /// The caller of the swap in flight; zero when there is none, so it is the lock as well.
@@ -156,24 +109,8 @@ contract SwapExecutor {
     /// @param table every chain's venues. The whole table is part of the creation code, so one
     /// CREATE2 salt gives one address on all of them.
     /// @param recipient receives platform fees; zero refuses every order with a fee
-    constructor(ChainVenues[] memory table, address recipient) {
+    constructor(ChainVenues[] memory table, address recipient) VenueTable(table) {
         FEE_RECIPIENT = recipient;
-        ChainVenues memory chain = _ownChain(table);
-        WRAPPED_NATIVE = chain.wrappedNative;
-
-        uint256 count = chain.venues.length;
-        if (count > MAX_VENUES) revert TooManyVenues(count);
-        VENUE_COUNT = count;
-        uint256[6] memory words;
-        bytes32[6] memory hashes;
-        for (uint256 i; i < count; ++i) {
-            words[i] = _packVenue(chain.venues[i], i);
-            hashes[i] = chain.venues[i].initCodeHash;
-        }
-        (VENUE_0, VENUE_1, VENUE_2) = (words[0], words[1], words[2]);
-        (VENUE_3, VENUE_4, VENUE_5) = (words[3], words[4], words[5]);
-        (INIT_CODE_HASH_0, INIT_CODE_HASH_1, INIT_CODE_HASH_2) = (hashes[0], hashes[1], hashes[2]);
-        (INIT_CODE_HASH_3, INIT_CODE_HASH_4, INIT_CODE_HASH_5) = (hashes[3], hashes[4], hashes[5]);
     }
 
     /// @notice Native value comes back only when the wrapped token is redeemed.
@@ -181,7 +118,7 @@ contract SwapExecutor {
         if (msg.sender != WRAPPED_NATIVE) revert UnexpectedNative(msg.sender);
     }
 
-    /// @notice Sells exactly `order.amountIn` of the caller's tokens along the order's legs and
+    /// @notice Sells exactly `order.amountIn` of the caller's tokens along the order's hops and
     /// pays the caller. Needs an allowance of `amountIn` to this contract, or `amountIn` as value
     /// when the input is {NATIVE}.
     /// @return amountOut what the caller received, after the fee
@@ -198,8 +135,8 @@ contract SwapExecutor {
         address payer = msg.sender;
         if (order.tokenIn == NATIVE) {
             if (msg.value != order.amountIn) revert WrongNativeValue(order.amountIn, msg.value);
-            // Wrapped one to one and paid out again to the unit, because the legs must add up to
-            // the input and every hop takes all it is given: nothing can be left to check.
+            // Wrapped one to one and paid out again to the unit, because the first hops must add up
+            // to the input and every hop takes all it is given: nothing can be left to check.
             IWrappedNative(tokenIn).deposit{value: msg.value}();
             payer = address(this);
         } else if (msg.value != 0) {
@@ -232,28 +169,8 @@ contract SwapExecutor {
         _pay(_owedToken, _payer, msg.sender, owed);
     }
 
-    /// @notice How many venues this chain has.
-    function venueCount() external view returns (uint256) {
-        return VENUE_COUNT;
-    }
-
-    /// @notice The venue a hop names by its index.
-    function venue(uint256 i)
-        external
-        view
-        returns (address factory, bytes32 initCodeHash, uint8 kind, uint16 feeBps)
-    {
-        uint256 word;
-        (word, initCodeHash) = _venue(i);
-        return (address(uint160(word)), initCodeHash, uint8(word >> 160), uint16(word >> 168));
-    }
-
     function feeRecipient() external view returns (address) {
         return FEE_RECIPIENT;
-    }
-
-    function wrappedNative() external view returns (address) {
-        return WRAPPED_NATIVE;
     }
 
     /// @dev What can be refused before anything moves.
@@ -264,12 +181,12 @@ contract SwapExecutor {
         if (order.minAmountOut == 0) revert MinAmountOutZero();
         uint256 maxFeeBps = FEE_RECIPIENT == address(0) ? 0 : MAX_FEE_BPS;
         if (order.feeBps > maxFeeBps) revert FeeTooHigh(order.feeBps, maxFeeBps);
-        uint256 count = order.legs.length;
-        if (count == 0 || count > MAX_LEGS) revert InvalidLegCount(count);
+        uint256 count = order.hops.length;
+        if (count == 0 || count > MAX_HOPS) revert InvalidHopCount(count);
     }
 
-    /// @dev Runs the legs and pays the caller; without a fee and a redemption the last pool of each
-    /// leg pays the caller itself, which saves a transfer.
+    /// @dev Runs the hops and pays the caller; without a fee and a redemption the pools that sell the
+    /// output pay the caller themselves, which saves a transfer.
     /// @param payer pays the first hops
     function _swapAndPay(Swap calldata order, address tokenIn, address tokenOut, address payer)
         private
@@ -277,11 +194,11 @@ contract SwapExecutor {
     {
         if (order.feeBps == 0 && order.tokenOut != NATIVE) {
             uint256 callerBefore = IERC20(tokenOut).balanceOf(msg.sender);
-            _runLegs(order, tokenIn, tokenOut, payer, msg.sender);
+            _runHops(order, tokenIn, tokenOut, payer, msg.sender);
             return (IERC20(tokenOut).balanceOf(msg.sender) - callerBefore, 0);
         }
         uint256 heldBefore = IERC20(tokenOut).balanceOf(address(this));
-        _runLegs(order, tokenIn, tokenOut, payer, address(this));
+        _runHops(order, tokenIn, tokenOut, payer, address(this));
         uint256 gross = IERC20(tokenOut).balanceOf(address(this)) - heldBefore;
         fee = gross * order.feeBps / BPS;
         // A recipient that can't receive (a blocked account, say) forgoes its fee; it can't stop
@@ -310,72 +227,135 @@ contract SwapExecutor {
         return amount;
     }
 
-    function _runLegs(
+    /// @dev Token by token: all of one is sold before the next one's turn. No hop buys the input
+    /// or sells into a token whose turn is over, so that every token on the way ends as it began.
+    function _runHops(
         Swap calldata order,
-        address tokenIn,
-        address tokenOut,
-        address payer,
-        address recipient
-    ) private {
-        uint256 total;
-        uint256 count = order.legs.length;
-        for (uint256 i; i < count; ++i) {
-            Leg calldata leg = order.legs[i];
-            total += leg.amountIn;
-            _runLeg(leg, tokenIn, tokenOut, payer, recipient);
-        }
-        if (total != order.amountIn) revert LegAmountsMismatch(order.amountIn, total);
-    }
-
-    /// @dev Each pool pays straight into the next v2 pair. Before a v3 hop this contract has to
-    /// hold the money, since a v3 pool collects by callback; it then sells what arrived and must
-    /// end with what it held before.
-    function _runLeg(
-        Leg calldata leg,
         address token,
         address tokenOut,
         address payer,
         address recipient
     ) private {
-        uint256 count = leg.hops.length;
-        if (count == 0 || count > MAX_HOPS) revert InvalidHopCount(count);
+        Hop[] calldata hops = order.hops;
+        if (hops[0].tokenIn != token) revert WrongInputToken(token, hops[0].tokenIn);
+        uint256[] memory heldBefore = _heldBefore(hops);
+        Sale memory sale = Sale(0, 0, order.amountIn, payer, tokenOut, recipient, heldBefore);
+        for (;;) {
+            uint256 planned;
+            (sale.end, planned) = _sellersOf(hops, sale.first);
+            if (sale.first == 0 && planned != sale.held) {
+                revert AmountsMismatch(sale.held, planned);
+            }
+            _sell(hops, sale, planned);
+            uint256 before = heldBefore[sale.first];
+            if (before != 0) _requireHeld(token, before - 1);
+            if (sale.end == hops.length) return;
 
-        uint256 amountIn = leg.amountIn;
-        (address pool, uint256 word) = _pool(leg.hops[0], token);
-        if (_kind(word) == KIND_V2) _pay(token, payer, pool, amountIn);
-
-        bool holding; // whether this contract holds the input of the hop at `pool`
-        uint256 heldBefore; // and what it held of that token before
-        for (uint256 i = 1; i < count; ++i) {
-            address bought = leg.hops[i - 1].tokenOut;
-            (address nextPool, uint256 nextWord) = _pool(leg.hops[i], bought);
-            bool holdNext = _kind(nextWord) == KIND_V3;
-            address to = holdNext ? address(this) : nextPool;
-            uint256 boughtBefore = holdNext ? IERC20(bought).balanceOf(address(this)) : 0;
-            _swapHop(pool, word, token, bought, amountIn, payer, to);
-            if (holding) _requireHeld(token, heldBefore);
-            // A v2 pair measures its input itself.
-            amountIn = holdNext ? IERC20(bought).balanceOf(address(this)) - boughtBefore : 0;
-            (holding, heldBefore, payer) = (holdNext, boughtBefore, address(this));
-            (pool, word, token) = (nextPool, nextWord, bought);
+            (sale.first, sale.payer, token) = (sale.end, address(this), hops[sale.end].tokenIn);
+            before = heldBefore[sale.first];
+            sale.held = before == 0 ? 0 : IERC20(token).balanceOf(address(this)) + 1 - before;
         }
-        address last = leg.hops[count - 1].tokenOut;
-        if (last != tokenOut) revert WrongOutputToken(tokenOut, last);
-        _swapHop(pool, word, token, tokenOut, amountIn, payer, recipient);
-        if (holding) _requireHeld(token, heldBefore);
     }
 
-    function _swapHop(
-        address pool,
-        uint256 word,
-        address tokenIn,
-        address tokenOut,
-        uint256 amountIn,
-        address payer,
-        address to
-    ) private {
-        if (_kind(word) == KIND_V2) _swapV2(pool, word >> 168, tokenIn, tokenOut, to);
-        else _swapV3(pool, tokenIn, tokenOut, amountIn, payer, to);
+    /// @dev One token's turn.
+    /// @param first index of the first hop that sells it
+    /// @param end index after the last one
+    /// @param held what there is of it; zero where a pair was paid straight
+    /// @param payer has it
+    /// @param tokenOut of the order
+    /// @param recipient of `tokenOut`
+    /// @param heldBefore see {_heldBefore}
+    struct Sale {
+        uint256 first;
+        uint256 end;
+        uint256 held;
+        address payer;
+        address tokenOut;
+        address recipient;
+        uint256[] heldBefore;
+    }
+
+    /// @dev Sells all there is of one token, through every pool in proportion to the plan.
+    function _sell(Hop[] calldata hops, Sale memory sale, uint256 planned) private {
+        uint256 rest = sale.held;
+        for (uint256 i = sale.first; i < sale.end; ++i) {
+            Hop calldata hop = hops[i];
+            uint256 amountIn = rest;
+            if (i + 1 < sale.end) {
+                amountIn =
+                    sale.held == planned ? hop.amountIn : sale.held * hop.amountIn / planned;
+            }
+            rest -= amountIn;
+            (address pool, uint256 word) = _poolOf(hop);
+            address to = _destination(hops, i, sale);
+            if (_kind(word) == KIND_V2) {
+                // A pair that was paid straight has its input already.
+                if (amountIn != 0) _pay(hop.tokenIn, sale.payer, pool, amountIn);
+                _swapV2(pool, word >> 168, hop.tokenIn, hop.tokenOut, to);
+            } else {
+                _swapV3(pool, hop.tokenIn, hop.tokenOut, amountIn, sale.payer, to);
+            }
+        }
+    }
+
+    /// @dev Who receives what hop `i` buys: the pair that sells it next, the order's recipient, or
+    /// this contract until the token's turn comes. What has no turn any more is refused, so that
+    /// nothing can be left here.
+    function _destination(Hop[] calldata hops, uint256 i, Sale memory sale)
+        private
+        view
+        returns (address to)
+    {
+        uint256 next = i + 1;
+        if (next == sale.end && next < hops.length && sale.heldBefore[next] == 0) {
+            (to,) = _poolOf(hops[next]);
+            return to;
+        }
+        address bought = hops[i].tokenOut;
+        if (bought == sale.tokenOut) return sale.recipient;
+        for (uint256 j = sale.end; j < hops.length && bought != hops[0].tokenIn; ++j) {
+            if (hops[j].tokenIn == bought) return address(this);
+        }
+        revert TokenNotSold(bought);
+    }
+
+    /// @dev Whether the pool of hop `i - 1` pays straight into the pair of hop `i`: it is the only
+    /// one to buy the token so far, and the pair the only one to sell it. That saves a transfer.
+    function _isPaidStraight(Hop[] calldata hops, uint256 i) private view returns (bool) {
+        address token = hops[i].tokenIn;
+        if (hops[i - 1].tokenOut != token) return false;
+        if (i + 1 < hops.length && hops[i + 1].tokenIn == token) return false;
+        (uint256 word,) = _venue(hops[i].venue);
+        if (_kind(word) != KIND_V2) return false;
+        for (uint256 j; j + 1 < i; ++j) {
+            if (hops[j].tokenOut == token) return false;
+        }
+        return true;
+    }
+
+    /// @dev The hops that sell the same token from `first` on.
+    /// @return end index after the last of them
+    /// @return planned what their amounts add up to
+    function _sellersOf(Hop[] calldata hops, uint256 first)
+        private
+        pure
+        returns (uint256 end, uint256 planned)
+    {
+        address token = hops[first].tokenIn;
+        for (end = first; end < hops.length && hops[end].tokenIn == token; ++end) {
+            planned += hops[end].amountIn;
+        }
+    }
+
+    /// @dev What this contract holds of each token on the way before the swap, plus one, by the
+    /// index of the first hop that sells it; zero where the token never comes here.
+    function _heldBefore(Hop[] calldata hops) private view returns (uint256[] memory held) {
+        held = new uint256[](hops.length);
+        for (uint256 i = 1; i < hops.length; ++i) {
+            address token = hops[i].tokenIn;
+            if (token == hops[i - 1].tokenIn || _isPaidStraight(hops, i)) continue;
+            held[i] = IERC20(token).balanceOf(address(this)) + 1;
+        }
     }
 
     /// @dev Swaps what the pair holds above its reserve: the input as it arrived, whatever a token
@@ -417,44 +397,8 @@ contract SwapExecutor {
         if (_expectedPool != address(0)) revert CallbackMissing(pool);
     }
 
-    /// @dev The pool of a hop, by CREATE2 from the venue's factory. No address from calldata is
-    /// ever called as a pool.
-    function _pool(Hop calldata hop, address tokenIn)
-        private
-        view
-        returns (address pool, uint256 word)
-    {
-        bytes32 initCodeHash;
-        (word, initCodeHash) = _venue(hop.venue);
-        (address token0, address token1) =
-            tokenIn < hop.tokenOut ? (tokenIn, hop.tokenOut) : (hop.tokenOut, tokenIn);
-        bytes32 salt = _kind(word) == KIND_V2
-            ? keccak256(abi.encodePacked(token0, token1))
-            : keccak256(abi.encode(token0, token1, hop.fee));
-        pool = address(
-            uint160(
-                uint256(
-                    keccak256(
-                        abi.encodePacked(hex"ff", address(uint160(word)), salt, initCodeHash)
-                    )
-                )
-            )
-        );
-        if (pool.code.length == 0) revert PoolNotFound(pool);
-    }
-
-    function _venue(uint256 i) private view returns (uint256 word, bytes32 initCodeHash) {
-        if (i >= VENUE_COUNT) revert UnknownVenue(i);
-        if (i == 0) return (VENUE_0, INIT_CODE_HASH_0);
-        if (i == 1) return (VENUE_1, INIT_CODE_HASH_1);
-        if (i == 2) return (VENUE_2, INIT_CODE_HASH_2);
-        if (i == 3) return (VENUE_3, INIT_CODE_HASH_3);
-        if (i == 4) return (VENUE_4, INIT_CODE_HASH_4);
-        return (VENUE_5, INIT_CODE_HASH_5);
-    }
-
-    function _kind(uint256 word) private pure returns (uint256) {
-        return (word >> 160) & 0xff;
+    function _poolOf(Hop calldata hop) private view returns (address pool, uint256 word) {
+        return _pool(hop.venue, hop.tokenIn, hop.tokenOut, hop.fee);
     }
 
     /// @dev The ERC-20 behind a token of the order.
@@ -498,22 +442,5 @@ contract SwapExecutor {
 
     function _requireHeld(address token, uint256 expected) private view {
         if (IERC20(token).balanceOf(address(this)) != expected) revert LeftoverBalance(token);
-    }
-
-    function _ownChain(ChainVenues[] memory table) private view returns (ChainVenues memory) {
-        for (uint256 i; i < table.length; ++i) {
-            if (table[i].chainId == block.chainid) return table[i];
-        }
-        revert ChainNotConfigured(block.chainid);
-    }
-
-    function _packVenue(VenueConfig memory config, uint256 index) private pure returns (uint256) {
-        bool valid = config.factory != address(0) && config.initCodeHash != 0
-            && (config.kind == KIND_V2
-                ? config.feeBps <= MAX_VENUE_FEE_BPS
-                : config.kind == KIND_V3 && config.feeBps == 0);
-        if (!valid) revert InvalidVenue(index);
-        return uint256(uint160(config.factory)) | uint256(config.kind) << 160
-            | uint256(config.feeBps) << 168;
     }
 }

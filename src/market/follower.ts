@@ -41,6 +41,8 @@ export interface FollowerOptions {
   readonly market: ChainMarket;
   readonly clock: Clock;
   readonly observer: MarketObserver;
+  /** The highest block anybody heard of. */
+  readonly seenHead: () => number | undefined;
   /** Oldest state that is given out by default, ms. */
   readonly maxAgeMs: number;
 }
@@ -58,7 +60,7 @@ export class Follower {
   #discoverAtMs = Number.NEGATIVE_INFINITY;
   /** Set while pools wait that were never loaded; resolves when none does. */
   #loading: { readonly sinceMs: number; readonly done: PromiseWithResolvers<void> } | undefined;
-  #announced: { readonly number: bigint; readonly untilMs: number } | undefined;
+  #announced: { readonly number: number; readonly untilMs: number } | undefined;
   /** The pair asked for last, whose pools are loaded first. */
   #wanted: TokenPair | undefined;
   #isStopped = false;
@@ -89,6 +91,7 @@ export class Follower {
     const notBeforeMs = clock.monotonic() - (request.maxAgeMs ?? this.options.maxAgeMs);
     const pair = request.tokens && checksummedPair(request.tokens);
     this.#touch();
+    this.#noteHead();
     if (market.confirmedAtMs < notBeforeMs) await this.#waitForRefresh(notBeforeMs);
     if (pair && !market.universe.knows(...pair)) await this.#waitForTokens(pair);
     if (this.#loading) await this.#waitForPools(this.#loading, pair);
@@ -111,10 +114,10 @@ export class Follower {
     );
   }
 
-  /** Notes that a block exists, so that it is looked for without waiting for the next poll. */
-  noteBlock(number: bigint): void {
-    if (!this.#loop || this.#hasReached(number)) return;
-    if (this.#announced && this.#announced.number >= number) return;
+  /** A block that others have heard of is looked for without waiting for the next poll. */
+  #noteHead(): void {
+    const number = this.options.seenHead() ?? -1;
+    if (this.#hasReached(number) || (this.#announced?.number ?? -1) >= number) return;
     this.#announced = { number, untilMs: this.options.clock.monotonic() + ANNOUNCED_FOR_MS };
     this.#askedAtMs = Number.NEGATIVE_INFINITY;
     this.#pause.abort();
@@ -212,8 +215,8 @@ export class Follower {
     return this.#askedAtMs + paceMs - nowMs;
   }
 
-  #hasReached(number: bigint): boolean {
-    return (this.options.market.snapshot?.blockNumber ?? -1n) >= number;
+  #hasReached(number: number): boolean {
+    return Number(this.options.market.snapshot?.blockNumber ?? -1n) >= number;
   }
 
   /** Keeps track of whether pools still wait for their first load. */

@@ -17,6 +17,8 @@ export interface MarketDependencies {
   /** The way to a chain's nodes; asked for once per chain. */
   readonly reader: (chainId: number) => ChainReader;
   readonly clock: Clock;
+  /** The highest block anybody heard of; one above the state's is looked for at once. */
+  readonly seenHead?: (chainId: number) => number | undefined;
   readonly observer?: MarketObserver;
   /** Oldest state to give out, ms; three blocks where that is longer. */
   readonly maxAgeMs?: number;
@@ -45,13 +47,16 @@ export interface Market {
    * @throws MarketUnavailableError when the chain cannot be read, or not in time
    */
   snapshot(chainId: number, request?: SnapshotRequest): Promise<Snapshot>;
-  /** Notes that a block exists, so that its state is here sooner; does nothing for idle chains. */
-  noteBlock(chainId: number, blockNumber: bigint): void;
   /**
    * Has a pool that was found to be wrong loaded anew. It is in no snapshot given from then until it
    * was; distrusted again and again, it stays out for longer and longer.
    */
   distrust(chainId: number, pool: string, reason: string): Promise<void>;
+  /**
+   * Reads a chain's registry entry anew. The pools of its venues are loaded beside those in use,
+   * then take their place. Does nothing for a chain nobody asked for yet.
+   */
+  renew(chainId: number): Promise<void>;
   status(): readonly MarketStatus[];
   /** Stops following all chains; nothing is asked of any node after it resolves. */
   stop(): Promise<void>;
@@ -70,8 +75,16 @@ export function createMarket(dependencies: MarketDependencies): Market {
   };
   return {
     snapshot: async (chainId, request) => entryOf(chainId).follower.snapshot(request),
-    noteBlock: (chainId, blockNumber) => chains.get(chainId)?.follower.noteBlock(blockNumber),
     distrust: async (chainId, pool, reason) => chains.get(chainId)?.follower.distrust(pool, reason),
+    async renew(chainId) {
+      const before = chains.get(chainId);
+      if (!before || stopping.signal.aborted) return;
+      const entry = createEntry(dependencies, chainOf(dependencies, chainId), stopping.signal);
+      // A chain that cannot be read now is read when it can; the old pools may be of no venue.
+      await entry.follower.snapshot().catch(() => undefined);
+      chains.set(chainId, entry);
+      await before.follower.stop();
+    },
     status: () =>
       [...chains].map(([chainId, { market, follower }]) => ({
         chainId,
@@ -91,7 +104,7 @@ export function createMarket(dependencies: MarketDependencies): Market {
 }
 
 function createEntry(
-  { reader, clock, observer = {}, maxAgeMs = DEFAULT_MAX_AGE_MS }: MarketDependencies,
+  { reader, clock, seenHead, observer = {}, maxAgeMs = DEFAULT_MAX_AGE_MS }: MarketDependencies,
   chain: EvmChain,
   stopped: AbortSignal,
 ) {
@@ -111,6 +124,7 @@ function createEntry(
     market,
     clock,
     observer,
+    seenHead: () => seenHead?.(chainId),
     maxAgeMs: Math.max(maxAgeMs, MAX_AGE_BLOCKS * blockTimeMs),
   });
   return { market, follower };

@@ -113,7 +113,7 @@ async function audit(
   client: PublicClient,
   { chain, blockNumber, blockHash, route }: QuotedFromMemory,
 ): Promise<AuditResult> {
-  const hops = firstPasses(route);
+  const { hops } = route;
   const batch = new ReadBatch();
   const answers = hops.map((hop) => addHop(batch, hop));
   await batch.send(client, chain, blockNumber);
@@ -129,14 +129,6 @@ async function audit(
   const { hash } = await client.getBlock({ blockNumber });
   if (hash !== blockHash) return { outcome: "no-block", differences: [] };
   return { outcome: "differed", differences };
-}
-
-/** The hops that meet their pool as it is on chain, not as an earlier leg left it. */
-function firstPasses({ legs }: PricedRoute): PricedHop[] {
-  const seen = new Set<Address>();
-  return legs
-    .flatMap(({ hops }) => hops)
-    .filter(({ pool }) => (seen.has(pool) ? false : Boolean(seen.add(pool))));
 }
 
 /** What a hop's own venue says it pays; undefined where that reverts. */

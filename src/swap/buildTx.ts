@@ -6,11 +6,11 @@ import { ApiError } from "../lib/errors.ts";
 import { planApprovals } from "./approval.ts";
 import type { ChainClients } from "./clients.ts";
 import { encodeSwap, type Executor, type FindExecutor } from "./executor.ts";
-import { toGasLimit, toUnsimulatedGasLimit } from "./gasLimit.ts";
+import { toGasLimit } from "./gasLimit.ts";
 import type { BuildTxRequest, BuiltTx } from "./model.ts";
-import { NATIVE, nativeGas } from "./native.ts";
+import { NATIVE } from "./native.ts";
 import { type Order, readOrder, refuseContracts } from "./order.ts";
-import { invalidQuote } from "./orderLegs.ts";
+import { invalidQuote } from "./orderHops.ts";
 import type { PricedRoute, QuoteSource } from "./quoteSource.ts";
 import { estimateSwap } from "./simulate.ts";
 import { minimumOut, platformFee, shortfallBps } from "./slippage.ts";
@@ -30,13 +30,6 @@ export interface BuildTxDependencies {
   readonly config: Config["swap"];
 }
 
-/** Unsigned transactions, and what is known of them. */
-export interface BuildResult {
-  readonly built: BuiltTx;
-  /** Whether the swap was run on a node; its gas limit is modelled where it was not. */
-  readonly isSimulated: boolean;
-}
-
 /**
  * Builds the unsigned transactions of a swap: the approval if one is needed, and the executor
  * call. The quote is checked, priced again, and the result simulated, before anything is returned;
@@ -48,7 +41,7 @@ export interface BuildResult {
 export async function buildSwapTx(
   deps: BuildTxDependencies,
   body: BuildTxRequest,
-): Promise<BuildResult> {
+): Promise<BuiltTx> {
   const order = readOrder(deps.registry, deps.config, body);
   const { chain, inputToken, amountIn } = order.trade;
   const client = deps.clients(chain.id);
@@ -61,32 +54,47 @@ export async function buildSwapTx(
 
   const data = encodeOrder(deps, order, { executor, route, wallet });
   const value = inputToken === NATIVE ? amountIn : 0n;
-  const call = { token: inputToken, owner: order.user, executor: executor.address, amountIn };
+  const owner = order.user;
   const findSlots = () => deps.findSlots(client, chain.id, inputToken);
   const need = { ...means, amount: amountIn, allowance: wallet.allowance };
   const planned = planApprovals(client, need, findSlots);
   const [approvals, gas] = await Promise.all([
     planned,
-    estimateSwap(client, findSlots, { ...call, wallet, data, value }, planned),
+    estimateSwap(
+      client,
+      findSlots,
+      {
+        chain,
+        route,
+        token: inputToken,
+        owner,
+        executor: executor.address,
+        amountIn,
+        wallet,
+        data,
+        value,
+      },
+      planned,
+    ),
   ]);
   const swap = {
     to: executor.address,
     data,
     value: value.toString(),
     from: order.user,
-    gasLimit: gas ? toGasLimit(gas) : toUnsimulatedGasLimit(route.gas + nativeGas(order.trade)),
+    gasLimit: toGasLimit(gas),
     chainId: chain.id,
   };
-  return { built: { ...approvals, swap }, isSimulated: gas !== undefined };
+  return { ...approvals, swap };
 }
 
-/** The quote's legs at present prices, or the best route of its venue. */
-async function routeNow(source: QuoteSource, { trade, legs }: Order): Promise<PricedRoute> {
-  const route = legs
-    ? await source.price(trade, legs)
+/** The quote's hops at present prices, or the best route of its venue. */
+async function routeNow(source: QuoteSource, { trade, hops }: Order): Promise<PricedRoute> {
+  const route = hops
+    ? await source.price(trade, hops)
     : (await source.quote(trade, NEWEST)).routes[0];
   if (route) return route;
-  const pools = legs?.flatMap(({ hops }) => hops.map(({ pool }) => pool.address));
+  const pools = hops?.map(({ pool }) => pool.address);
   const where = pools
     ? `${pools.length > 1 ? "pools" : "pool"} ${pools.join(", ")}`
     : trade.venues.map(({ id }) => id).join(", ");
@@ -126,12 +134,12 @@ function encodeOrder(
     minAmountOut,
     deadline: deadlineOf(deps, wallet),
     platformFeeBps: deps.config.platformFeeBps,
-    legs: route.legs,
+    hops: route.hops,
   });
 }
 
-function poolsOf({ legs }: PricedRoute): string[] {
-  return legs.flatMap(({ hops }) => hops.map(({ pool }) => pool));
+function poolsOf({ hops }: PricedRoute): string[] {
+  return hops.map(({ pool }) => pool);
 }
 
 /** A quote whose own figures contradict each other was changed. */

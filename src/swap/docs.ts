@@ -35,7 +35,6 @@ const quoteExample = {
         amountIn: "1000000",
         amountOut: "861637928335945800",
         priceImpact: 0.0000332,
-        leg: 0,
         pool: POOL,
         fee: 500,
         tokenIn: USDC,
@@ -53,7 +52,8 @@ export const quoteDoc: OperationDoc = {
   summary: "Best route for a token pair and an input amount",
   description:
     "Prices every pool of every enabled venue at one block and returns the best route: through one " +
-    "pool, several in a row, or several legs at once. " +
+    "pool, several in a row, or several that share a token. Every pool stands once in `route.hops`, in " +
+    "the order of execution: a token is sold once everything that buys it is done. " +
     "The native asset is named by its symbol or as " +
     `\`${NATIVE}\`, on networks that have a wrapped one. ` +
     "`outputAmount` is what the wallet receives; `priceImpact` is the curve's part of the loss and " +
@@ -127,13 +127,6 @@ export const buildTxDoc: OperationDoc = {
       },
     },
   },
-  headers: {
-    "X-Simulated":
-      "`true`: the swap was run on a node and succeeds. `false`: the wallet does not have the " +
-      "funds or the allowance yet and the token's storage layout is not known, so that the swap " +
-      "could not be run; the gas limit is twice the modelled gas. Build again once the wallet is " +
-      "ready.",
-  },
   errors: [
     "MISSING_FIELD",
     "INVALID_FIELD",
@@ -144,6 +137,7 @@ export const buildTxDoc: OperationDoc = {
     "QUOTE_EXPIRED",
     "EXECUTOR_NOT_DEPLOYED",
     "SIMULATION_FAILED",
+    "SIMULATION_UNAVAILABLE",
     "UPSTREAM_UNREACHABLE",
   ],
 };

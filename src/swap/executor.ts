@@ -5,7 +5,7 @@ import { ApiError } from "../lib/errors.ts";
 import { checksummed } from "../market/index.ts";
 import type { ChainClients } from "./clients.ts";
 import { ReadBatch } from "./multicall.ts";
-import type { PricedLeg } from "./quoteSource.ts";
+import type { PricedHop } from "./quoteSource.ts";
 
 /** SwapExecutor.MAX_VENUES. */
 const MAX_VENUES = 6;
@@ -87,7 +87,7 @@ export interface SwapOrder {
   readonly deadline: bigint;
   readonly platformFeeBps: number;
   /** In the order in which they were priced. */
-  readonly legs: readonly PricedLeg[];
+  readonly hops: readonly PricedHop[];
 }
 
 /**
@@ -96,13 +96,12 @@ export interface SwapOrder {
  */
 export function encodeSwap(executor: Executor, order: SwapOrder): Hex {
   const { amountIn, minAmountOut, deadline } = order;
-  const legs = order.legs.map((leg) => ({
-    amountIn: leg.amountIn,
-    hops: leg.hops.map((hop) => ({
-      venue: indexOf(executor, hop.venue),
-      fee: hop.venue.type === "v2" ? 0 : hop.feePips,
-      tokenOut: hop.tokenOut,
-    })),
+  const hops = order.hops.map((hop) => ({
+    venue: indexOf(executor, hop.venue),
+    fee: hop.venue.type === "v2" ? 0 : hop.feePips,
+    tokenIn: hop.tokenIn,
+    tokenOut: hop.tokenOut,
+    amountIn: hop.amountIn,
   }));
   return encodeFunctionData({
     abi: swapExecutorAbi,
@@ -115,7 +114,7 @@ export function encodeSwap(executor: Executor, order: SwapOrder): Hex {
         minAmountOut,
         deadline,
         feeBps: order.platformFeeBps,
-        legs,
+        hops,
       },
     ],
   });

@@ -10,7 +10,7 @@ import {
 } from "../market/index.ts";
 import type { QuoteAuditor } from "./audit.ts";
 import {
-  type LegRequest,
+  type HopRequest,
   MAX_ROUTES,
   type PricedRoute,
   type QuoteSource,
@@ -21,8 +21,9 @@ import {
   findRoutes,
   type GasTerms,
   hopLoss,
+  type HopOrder,
   type PoolLookup,
-  priceLegs,
+  priceHops,
   routeLoss,
   type RoutePlan,
 } from "./routing/index.ts";
@@ -55,10 +56,11 @@ export function createMemorySource(
       if (routes[0]) auditor?.offer({ chain, blockNumber, blockHash, route: routes[0] });
       return { blockNumber, outPerGas: choice?.outPerGas, routes };
     },
-    async price(request, legs) {
+    async price(request, hops) {
       const snapshot = await read(market, request, NEWEST);
-      const orders = legs.flatMap((leg) => findPools(snapshot, leg) ?? []);
-      const plan = orders.length === legs.length ? priceLegs(orders) : undefined;
+      const orders = hops.flatMap((hop) => withState(snapshot, hop) ?? []);
+      const isKnown = orders.length === hops.length;
+      const plan = isKnown ? priceHops(request.amountIn, orders) : undefined;
       return plan && toPriced(plan, request.chain.venues);
     },
   };
@@ -100,15 +102,12 @@ function poolsAt(snapshot: Snapshot, venues: readonly Venue[]): PoolLookup {
   return lookup;
 }
 
-/** The states of a leg's pools; undefined where one is not known or failed its checks. */
-function findPools(snapshot: Snapshot, { amountIn, hops }: LegRequest) {
-  const steps = hops.flatMap(({ pool, tokenIn, tokenOut }) => {
-    const state = snapshot
-      .poolsOf(tokenIn, tokenOut)
-      .find((known: MarketPool) => known.address === pool.address);
-    return state ? [{ pool: state, tokenIn, tokenOut }] : [];
-  });
-  return steps.length === hops.length ? { amountIn, steps } : undefined;
+/** A hop with its pool's state; undefined where that is not known or failed its checks. */
+function withState(snapshot: Snapshot, { pool, ...hop }: HopRequest): HopOrder | undefined {
+  const state = snapshot
+    .poolsOf(hop.tokenIn, hop.tokenOut)
+    .find((known: MarketPool) => known.address === pool.address);
+  return state && { ...hop, pool: state };
 }
 
 /** What quotes need of a chain's configuration, which never changes. */
@@ -157,21 +156,18 @@ function gasTerms(chain: Chain, { baseFeeWei }: Snapshot): GasTerms | undefined 
 
 function toPriced(plan: RoutePlan, venues: readonly Venue[]): PricedRoute {
   const { type, amountOut, gas, netOut } = plan;
-  const { impact, kept } = routeLoss(plan.legs);
-  const legs = plan.legs.map(({ amountIn, hops }) => ({
-    amountIn,
-    hops: hops.map((hop) => ({
-      venue: venueOf(venues, hop.pool.venueId),
-      pool: hop.pool.address,
-      feePips: hop.pool.feePips,
-      tokenIn: hop.tokenIn,
-      tokenOut: hop.tokenOut,
-      amountIn: hop.amountIn,
-      amountOut: hop.amountOut,
-      impact: hopLoss(hop, hop.amountIn, hop.amountOut).impact,
-    })),
+  const { impact, kept } = routeLoss(plan.hops);
+  const hops = plan.hops.map((hop) => ({
+    venue: venueOf(venues, hop.pool.venueId),
+    pool: hop.pool.address,
+    feePips: hop.pool.feePips,
+    tokenIn: hop.tokenIn,
+    tokenOut: hop.tokenOut,
+    amountIn: hop.amountIn,
+    amountOut: hop.amountOut,
+    impact: hopLoss(hop, hop.amountIn, hop.amountOut).impact,
   }));
-  return { type, legs, amountOut, gas, netOut, impact, kept };
+  return { type, hops, amountOut, gas, netOut, impact, kept };
 }
 
 function venueOf(venues: readonly Venue[], id: string): Venue {

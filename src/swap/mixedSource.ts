@@ -20,12 +20,12 @@ export function createMixedSource(memory: QuoteSource, onChain: QuoteSource): Qu
         await onChain.quote({ ...request, venues: behindQuoters }, { blockNumber }),
       );
     },
-    price(request, legs) {
-      const ids = new Set(legs.flatMap(({ hops }) => hops.map(({ pool }) => pool.venueId)));
+    price(request, hops) {
+      const ids = new Set(hops.map(({ pool }) => pool.venueId));
       const isQuoted = request.chain.venues.some(
         (venue) => ids.has(venue.id) && isBehindQuoter(venue),
       );
-      return (isQuoted ? onChain : memory).price(request, legs);
+      return (isQuoted ? onChain : memory).price(request, hops);
     },
   };
 }

@@ -24,15 +24,14 @@ export const QuoteRequestSchema = Type.Object({
 export type QuoteRequest = Static<typeof QuoteRequestSchema>;
 
 /**
- * One pool of a route. Hops stand leg by leg, in order. The last five fields say where a hop
- * belongs and which pool it is, so that build-tx can prove it.
+ * One pool of a route. Hops stand in the order of execution: a token is sold once everything that
+ * buys it is done. The last four fields say which pool it is, so that build-tx can prove it.
  */
 export const HopSchema = Type.Object({
   dexId: Type.String(),
   amountIn: Type.String({ description: "atomic units of tokenIn" }),
   amountOut: Type.String({ description: "atomic units of tokenOut, before the platform fee" }),
   priceImpact: Type.Number({ description: "percent, without fees" }),
-  leg: Type.Integer({ minimum: 0, description: "leg of the route the hop belongs to, from 0" }),
   pool: Type.String({ description: "address of the pool" }),
   fee: Type.Integer({ description: "the pool's fee in pips (1e-6)" }),
   tokenIn: Type.String({ description: "address of the token sold" }),
@@ -94,9 +93,6 @@ const QuotedHopSchema = Type.Object(
     amountIn: Type.Optional(Type.String({ description: "integer in base atomic units, a string" })),
     amountOut: Type.Optional(
       Type.String({ description: "integer in base atomic units, a string" }),
-    ),
-    leg: Type.Optional(
-      Type.Number({ description: "leg of the route the hop belongs to, a number" }),
     ),
     pool: Type.Optional(Type.String({ description: "address of the pool" })),
     fee: Type.Optional(Type.Number({ description: "the pool's fee in pips, a number" })),

@@ -66,12 +66,12 @@ export function createOnChainSource(clients: ChainClients): QuoteSource {
   };
   return {
     quote,
-    async price(request, legs) {
-      const pool = legs[0]?.hops[0]?.pool;
-      if (!pool || legs.length > 1 || (legs[0]?.hops.length ?? 0) > 1) return undefined;
+    async price(request, hops) {
+      const pool = hops[0]?.pool;
+      if (!pool || hops.length > 1) return undefined;
       const venues = request.chain.venues.filter(({ id }) => id === pool.venueId);
       const { routes } = await quote({ ...request, venues });
-      return routes.find(({ legs: [leg] }) => leg?.hops[0]?.pool === pool.address);
+      return routes.find(({ hops: [hop] }) => hop?.pool === pool.address);
     },
   };
 }
@@ -187,7 +187,7 @@ function toRoute(reading: PoolReading, request: TradeRequest): PricedRoute | und
   };
   return {
     type: "single",
-    legs: [{ amountIn, hops: [hop] }],
+    hops: [hop],
     amountOut,
     gas,
     netOut: amountOut,
@@ -216,10 +216,12 @@ function v2Figures(
   if (amountOut === undefined) return undefined;
   const work = {
     pool: { ...pool, kind: "v2" as const, hasTraded },
+    tokenIn,
+    tokenOut,
     ticksCrossed: 0,
     emptyWords: 0,
   };
-  return { amountOut, spot: v2SpotPrice(pair), gas: routeGas([{ hops: [work] }]) };
+  return { amountOut, spot: v2SpotPrice(pair), gas: routeGas([work]) };
 }
 
 /**

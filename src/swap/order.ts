@@ -4,8 +4,8 @@ import type { Config } from "../config/index.ts";
 import { candidatePools, checksummed } from "../market/index.ts";
 import type { BuildTxRequest, Quoted } from "./model.ts";
 import { NATIVE } from "./native.ts";
-import { invalidQuote, readHopsOut, readLegs } from "./orderLegs.ts";
-import type { LegRequest, TradeRequest } from "./quoteSource.ts";
+import { invalidQuote, readHops, readHopsOut } from "./orderHops.ts";
+import type { HopRequest, TradeRequest } from "./quoteSource.ts";
 import {
   invalidField,
   type Pair,
@@ -20,8 +20,8 @@ import { minimumOut } from "./slippage.ts";
 export interface Order {
   readonly trade: TradeRequest & Pair;
   readonly user: Address;
-  /** The legs the quote names; undefined: the best route over the trade's venues is taken. */
-  readonly legs: readonly LegRequest[] | undefined;
+  /** The hops the quote names; undefined: the best route over the trade's venues is taken. */
+  readonly hops: readonly HopRequest[] | undefined;
   /** Output the caller was told to expect. */
   readonly quotedOut: bigint;
   /** What the quote's hops pay together, before the platform fee, where they say so. */
@@ -46,12 +46,12 @@ export function readOrder(
   const venues = resolveVenues(chain, quote.dexId);
   const amountIn = resolveAmount("quote.inputAmount", quote.inputAmount);
   const trade = { chain, venues, ...pair, amountIn };
-  const legs = readLegs(trade, quote.dexId, quote.route);
-  const hopsOut = legs && readHopsOut(quote.route?.hops ?? []);
+  const hops = readHops(trade, quote.dexId, quote.route);
+  const hopsOut = hops && readHopsOut(trade, quote.route?.hops ?? []);
   const quotedOut = resolveAmount("quote.outputAmount", quote.outputAmount);
   const minOut = readMinOut(quote, quotedOut, config.maxSlippageBps);
-  const user = readUser(trade, legs, userAddress);
-  return { trade, user, legs, quotedOut, hopsOut, minOut };
+  const user = readUser(trade, hops, userAddress);
+  return { trade, user, hops, quotedOut, hopsOut, minOut };
 }
 
 function readMinOut(quote: Quoted, quotedOut: bigint, maxSlippageBps: number): bigint | undefined {
@@ -67,7 +67,7 @@ function readMinOut(quote: Quoted, quotedOut: bigint, maxSlippageBps: number): b
 /** Who signs: a wallet, and none of the contracts the swap touches. */
 function readUser(
   trade: TradeRequest,
-  legs: readonly LegRequest[] | undefined,
+  hops: readonly HopRequest[] | undefined,
   text: string,
 ): Address {
   const valid = isAddress(text, { strict: isMixedCase(text) });
@@ -84,7 +84,7 @@ function readUser(
     chain.multicall3,
     ...chain.venues.flatMap(({ factory, router, quoter }) => [factory, router, quoter]),
     ...candidatePools(chain.venues, tokenIn, tokenOut).map(addressOf),
-    ...(legs ?? []).flatMap(({ hops }) => hops.map(({ pool }) => pool.address)),
+    ...(hops ?? []).map(({ pool }) => pool.address),
   ]);
   return user;
 }

@@ -27,15 +27,11 @@ export interface PricedHop {
   readonly impact: number;
 }
 
-export interface PricedLeg {
-  readonly amountIn: bigint;
-  readonly hops: readonly PricedHop[];
-}
-
 /** What a route pays for the whole input. */
 export interface PricedRoute {
   readonly type: RouteType;
-  readonly legs: readonly PricedLeg[];
+  /** In the order of execution: a token is sold once everything that buys it is done. */
+  readonly hops: readonly PricedHop[];
   /** Output before the platform fee. */
   readonly amountOut: bigint;
   /** Gas of the executor's transaction, all included. */
@@ -60,14 +56,13 @@ export interface MarketView {
   readonly routes: readonly PricedRoute[];
 }
 
-/** A leg to be priced as it stands: pools that are proved, in order. */
-export interface LegRequest {
+/** A hop to be priced as it stands, through a pool that is proved. */
+export interface HopRequest {
+  readonly pool: PoolCandidate;
+  readonly tokenIn: Address;
+  readonly tokenOut: Address;
+  /** Hops that sell the same token share what there is of it in proportion to these. */
   readonly amountIn: bigint;
-  readonly hops: readonly {
-    readonly pool: PoolCandidate;
-    readonly tokenIn: Address;
-    readonly tokenOut: Address;
-  }[];
 }
 
 /** Which state to price with. */
@@ -86,9 +81,9 @@ export interface QuoteSource {
    */
   quote(request: TradeRequest, state?: StateChoice): Promise<MarketView>;
   /**
-   * What exactly these legs pay now.
+   * What exactly these hops pay now, in the order of execution.
    * @returns undefined when a pool is not there or cannot take its input
    * @throws ApiError `UPSTREAM_UNREACHABLE`
    */
-  price(request: TradeRequest, legs: readonly LegRequest[]): Promise<PricedRoute | undefined>;
+  price(request: TradeRequest, hops: readonly HopRequest[]): Promise<PricedRoute | undefined>;
 }

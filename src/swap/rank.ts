@@ -38,32 +38,28 @@ export function showOption(route: PricedRoute, best: PricedRoute, terms: Terms):
 }
 
 /** The venue that sells the largest part of the input. */
-function mainVenue({ legs }: PricedRoute): Venue {
+function mainVenue({ hops }: PricedRoute): Venue {
   const sold = new Map<Venue, bigint>();
-  for (const { amountIn, hops } of legs) {
-    const venue = hops[0]?.venue;
-    if (venue) sold.set(venue, (sold.get(venue) ?? 0n) + amountIn);
+  for (const { venue, tokenIn, amountIn } of hops) {
+    if (tokenIn === hops[0]?.tokenIn) sold.set(venue, (sold.get(venue) ?? 0n) + amountIn);
   }
   const [main] = [...sold].toSorted(([, a], [, b]) => (a === b ? 0 : a > b ? -1 : 1));
   if (!main) throw new Error("a route without hops");
   return main[0];
 }
 
-/** All hops, leg by leg, with what is needed to build them again. */
-function showHops({ legs }: PricedRoute): Hop[] {
-  return legs.flatMap(({ hops }, leg) =>
-    hops.map((hop) => ({
-      dexId: hop.venue.id,
-      amountIn: hop.amountIn.toString(),
-      amountOut: hop.amountOut.toString(),
-      priceImpact: 100 * hop.impact,
-      leg,
-      pool: hop.pool,
-      fee: hop.feePips,
-      tokenIn: hop.tokenIn,
-      tokenOut: hop.tokenOut,
-    })),
-  );
+/** All hops in the order of execution, with what is needed to build them again. */
+function showHops({ hops }: PricedRoute): Hop[] {
+  return hops.map((hop) => ({
+    dexId: hop.venue.id,
+    amountIn: hop.amountIn.toString(),
+    amountOut: hop.amountOut.toString(),
+    priceImpact: 100 * hop.impact,
+    pool: hop.pool,
+    fee: hop.feePips,
+    tokenIn: hop.tokenIn,
+    tokenOut: hop.tokenOut,
+  }));
 }
 
 function reasonForLosing(best: PricedRoute, other: PricedRoute): string {

@@ -7,7 +7,14 @@ import type { SwapService } from "./service.ts";
 
 /** POST /swap/quote, POST /swap/build-tx and GET /swap/dexes. */
 export function swapRoutes(service: SwapService, { maxBodyBytes }: { maxBodyBytes: number }) {
-  const catalog = JSON.stringify({ success: true, data: service.dexes });
+  let catalog = { dexes: service.dexes(), text: "" };
+  const catalogText = () => {
+    const dexes = service.dexes();
+    if (catalog.text === "" || catalog.dexes !== dexes) {
+      catalog = { dexes, text: JSON.stringify({ success: true, data: dexes }) };
+    }
+    return catalog.text;
+  };
   const readQuoteRequest = (request: Request) =>
     readJson(request, QuoteRequestSchema, { maxBytes: maxBodyBytes, missing: missingQuoteField });
   const readBuildTxRequest = (request: Request) =>
@@ -26,17 +33,15 @@ export function swapRoutes(service: SwapService, { maxBodyBytes }: { maxBodyByte
     .post(
       operations["build-tx"].path,
       async ({ request }) => {
-        const { built, isSimulated } = await service.buildTx(await readBuildTxRequest(request));
+        const built = await service.buildTx(await readBuildTxRequest(request));
         setChargedChain(request, built.swap.chainId);
-        const response = dataResponse(built);
-        response.headers.set("x-simulated", String(isSimulated));
-        return response;
+        return dataResponse(built);
       },
       describeOperation("build-tx", buildTxDoc),
     )
     .get(
       operations.dexes.path,
-      () => new Response(catalog, { headers: { "content-type": "application/json" } }),
+      () => new Response(catalogText(), { headers: { "content-type": "application/json" } }),
       describeOperation("dexes", dexesDoc),
     );
 }

@@ -4,13 +4,13 @@ import type { Clock } from "../lib/clock.ts";
 import type { Market } from "../market/index.ts";
 import type { UpstreamPool } from "../upstream/types.ts";
 import type { QuoteAuditor } from "./audit.ts";
-import { type BuildResult, buildSwapTx } from "./buildTx.ts";
-import { listDexes } from "./catalog.ts";
+import { buildSwapTx } from "./buildTx.ts";
+import { createCatalog } from "./catalog.ts";
 import { createChainClients } from "./clients.ts";
 import { createExecutorFinder } from "./executor.ts";
 import { createMemorySource } from "./memorySource.ts";
 import { createMixedSource } from "./mixedSource.ts";
-import type { BuildTxRequest, Dex, Quote, QuoteRequest } from "./model.ts";
+import type { BuildTxRequest, BuiltTx, Dex, Quote, QuoteRequest } from "./model.ts";
 import { createOnChainSource } from "./onChainSource.ts";
 import { quoteTrade } from "./quote.ts";
 import { createSlotFinder } from "./tokenSlots.ts";
@@ -30,9 +30,9 @@ export interface SwapService {
   /** The best route of a trade, exact for the block it names. */
   quote(body: QuoteRequest): Promise<Quote>;
   /** The unsigned transactions of a quoted swap. */
-  buildTx(body: BuildTxRequest): Promise<BuildResult>;
-  /** Every venue of every EVM network. */
-  readonly dexes: readonly Dex[];
+  buildTx(body: BuildTxRequest): Promise<BuiltTx>;
+  /** Every venue of every EVM network; the same array as long as the registry is the same. */
+  dexes(): readonly Dex[];
 }
 
 /** Wires the swap feature. */
@@ -49,6 +49,6 @@ export function createSwapService(dependencies: SwapDependencies): SwapService {
     quote: (body) => quoteTrade({ registry, source, config }, body),
     buildTx: (body) =>
       buildSwapTx({ registry, source, clients, findExecutor, findSlots, clock, config }, body),
-    dexes: listDexes(registry),
+    dexes: createCatalog(registry),
   };
 }

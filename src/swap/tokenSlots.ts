@@ -59,8 +59,8 @@ const candidates: readonly Mapping[] = [
 ]);
 
 /** Accounts nobody has: the hashes of fixed bytes. */
-const OWNER: Address = `0x${keccak256("0x01").slice(26)}`;
-const SPENDER: Address = `0x${keccak256("0x02").slice(26)}`;
+export const OWNER: Address = `0x${keccak256("0x01").slice(26)}`;
+export const SPENDER: Address = `0x${keccak256("0x02").slice(26)}`;
 
 /**
  * Probes tokens with two calls each: all candidate slots are overridden at once, each with its own

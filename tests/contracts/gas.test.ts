@@ -3,11 +3,11 @@ import { concatHex, encodeFunctionData, type Hex, numberToHex, parseAbi } from "
 import { readArtifact } from "../../src/sandbox/deploy/artifacts.ts";
 import {
   approve,
-  type Hop,
   NATIVE,
   NEVER,
   order,
   startWorld,
+  type Step,
   swapData,
   v2Hop,
   v3Hop,
@@ -52,9 +52,9 @@ function v2Router(amountIn: bigint, path: Hex[]): Hex {
   });
 }
 
-function v3Router(tokenIn: Hex, amountIn: bigint, hops: Hop[]): Hex {
+function v3Router(tokenIn: Hex, amountIn: bigint, hops: Step[]): Hex {
   const common = { recipient: world.user, deadline: NEVER, amountIn, amountOutMinimum: 1n };
-  const [first] = hops as [Hop];
+  const [first] = hops as [Step];
   if (hops.length === 1) {
     const pool = { tokenIn, tokenOut: first.tokenOut, fee: first.fee, sqrtPriceLimitX96: 0n };
     const args = [{ ...pool, ...common }];
@@ -135,6 +135,6 @@ test("one hop costs at most 10 % more than with the venue's own router", async (
   }
 });
 
-function ours(tokenIn: Hex, amountIn: bigint, ...hops: Hop[]): Hex {
+function ours(tokenIn: Hex, amountIn: bigint, ...hops: Step[]): Hex {
   return swapData(order(tokenIn, amountIn, hops));
 }

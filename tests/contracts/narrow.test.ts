@@ -136,64 +136,119 @@ describe("random calls", () => {
     return found;
   }
 
-  /** An order along pools that exist, in which half the time one part is replaced by an odd one. */
-  function randomOrder(random: () => number): Order {
-    const pick = <Item>(items: readonly Item[]): Item =>
-      items[Math.floor(random() * items.length)] as Item;
+  type Pick = <Item>(items: readonly Item[]) => Item;
+  interface Pool {
+    readonly pair: [Hex, Hex];
+    readonly venue: number;
+    readonly fee: number;
+  }
+  const otherOf = ({ pair }: Pool, token: Hex) => (pair[0] === token ? pair[1] : pair[0]);
+
+  function existingPools(): Pool[] {
     const { USDC, EURC, USDT, WETH } = world.tokens;
-    const pools: { pair: [Hex, Hex]; venue: number; fee: number }[] = [
+    return [
       { pair: [USDC, EURC], venue: V2, fee: 0 },
       { pair: [USDC, USDT], venue: V2, fee: 0 },
       { pair: [WETH, EURC], venue: V2, fee: 0 },
       { pair: [USDC, EURC], venue: V3, fee: 500 },
       { pair: [USDT, EURC], venue: V3, fee: 500 },
+      { pair: [USDC, USDT], venue: V3, fee: 100 },
       { pair: [WETH, USDC], venue: V3, fee: 3_000 },
     ];
-    const start = pick([USDC, EURC, USDT, WETH]);
+  }
+
+  function hopThrough(pool: Pool, tokenIn: Hex, amountIn: bigint): Hop {
+    return {
+      venue: pool.venue,
+      fee: pool.fee,
+      tokenIn,
+      tokenOut: otherOf(pool, tokenIn),
+      amountIn,
+    };
+  }
+
+  /** One pool after the other. */
+  function randomChain(pick: Pick, start: Hex, amountIn: bigint): Hop[] {
     const hops: Hop[] = [];
     for (let at = start, length = pick([1, 1, 2, 3]); hops.length < length;) {
-      const onward = pools.filter(
+      const onward = existingPools().filter(
         ({ pair }) => pair.includes(at) && (at === start || !pair.includes(start)),
       );
       if (onward.length === 0) break;
-      const { pair, venue, fee } = pick(onward);
-      at = pair[0] === at ? pair[1] : pair[0];
-      hops.push({ venue, fee, tokenOut: at });
+      const hop = hopThrough(pick(onward), at, hops.length === 0 ? amountIn : 1n);
+      hops.push(hop);
+      at = hop.tokenOut;
     }
+    return hops;
+  }
+
+  /** The input split over pools, what they buy merged and split again on its way to one token. */
+  function randomGraph(pick: Pick, start: Hex, part: bigint): Hop[] {
+    const pools = existingPools();
+    const end = pick(Object.values(world.tokens).filter((token) => token !== start));
+    const onward = (token: Hex) =>
+      pools.filter(({ pair }) => pair.includes(token) && pair.includes(end));
+    const usable = pools.filter(
+      (pool) =>
+        pool.pair.includes(start) &&
+        (otherOf(pool, start) === end || onward(otherOf(pool, start)).length > 0),
+    );
+    const count = pick([1, 2, 3]);
+    const first = Array.from({ length: count }, () => hopThrough(pick(usable), start, part));
+    const middle = new Set(first.map(({ tokenOut }) => tokenOut).filter((token) => token !== end));
+    const second = [...middle].flatMap((token) =>
+      Array.from({ length: pick([1, 2]) }, () =>
+        hopThrough(pick(onward(token)), token, pick([1n, part, 10n ** 6n])),
+      ),
+    );
+    return [...first, ...second];
+  }
+
+  /** An order along pools that exist, in which half the time one part is replaced by an odd one. */
+  function randomOrder(random: () => number): Order {
+    const pick: Pick = (items) => items[Math.floor(random() * items.length)]!;
+    const { USDC, EURC, USDT, WETH } = world.tokens;
+    const start = pick([USDC, EURC, USDT, WETH]);
     const scale = start === EURC || start === WETH ? 10n ** 12n : 1n;
-    const legs = Array.from({ length: pick([1, 1, 2]) }, () => ({
-      amountIn: pick([10n ** 4n, 10n ** 6n, 10n ** 7n]) * scale,
-      hops: structuredClone(hops),
-    }));
+    const part = pick([10n ** 4n, 10n ** 6n, 10n ** 7n]) * scale;
+    const hops = random() < 0.5 ? randomChain(pick, start, part) : randomGraph(pick, start, part);
     const end = hops.at(-1)?.tokenOut ?? start;
     const sensible: Order = {
       tokenIn: start === WETH && random() < 0.5 ? NATIVE : start,
       tokenOut: end === WETH && random() < 0.5 ? NATIVE : end,
-      amountIn: legs.reduce((sum, leg) => sum + leg.amountIn, 0n),
+      amountIn: hops.reduce((sum, hop) => sum + (hop.tokenIn === start ? hop.amountIn : 0n), 0n),
       minAmountOut: 1n,
       deadline: NEVER,
       feeBps: pick([0, 30]),
-      legs,
+      hops,
     };
     return random() < 0.5 ? sensible : { ...sensible, ...oddPart(pick, sensible) };
   }
 
-  function oddPart(pick: <Item>(items: readonly Item[]) => Item, sensible: Order): Partial<Order> {
+  function oddPart(pick: Pick, { amountIn, hops }: Order): Partial<Order> {
     const address = pick<Hex>([world.executor, world.bystander, world.v2.factory, NATIVE]);
     const amount = pick([0n, 1n, 10n ** 24n, 2n ** 255n, 2n ** 256n - 1n]);
-    const [leg] = sensible.legs;
-    const hops = leg?.hops ?? [];
+    const [first] = hops as [Hop, ...Hop[]];
+    const odd = pick(hops);
+    const changed = (change: Partial<Hop>) =>
+      hops.map((hop) => (hop === odd ? { ...hop, ...change } : hop));
     return pick<Partial<Order>>([
       { tokenIn: address },
       { tokenOut: address },
       { amountIn: amount },
-      { amountIn: amount, legs: [{ amountIn: amount, hops }] },
+      { amountIn: amount, hops: [{ ...first, amountIn: amount }, ...hops.slice(1)] },
       { feeBps: 101 },
       { minAmountOut: amount },
-      { legs: [...sensible.legs, { amountIn: 0n, hops }] },
-      { legs: [{ amountIn: sensible.amountIn, hops: [...hops].reverse() }] },
-      { legs: [{ amountIn: sensible.amountIn, hops: [{ venue: 5, fee: 0, tokenOut: address }] }] },
-      { legs: [{ amountIn: sensible.amountIn, hops: [{ venue: V2, fee: 0, tokenOut: address }] }] },
+      { hops: [...hops, { ...first, amountIn: 0n }] },
+      { hops: [...hops].reverse() },
+      { hops: [...hops, ...hops], amountIn: 2n * amountIn },
+      { hops: hops.filter((hop) => hop !== odd) },
+      { hops: changed({ tokenIn: address }) },
+      { hops: changed({ tokenOut: address }) },
+      { hops: changed({ tokenIn: odd.tokenOut, tokenOut: odd.tokenIn }) },
+      { hops: changed({ amountIn: amount }) },
+      { hops: [{ ...first, venue: 5, tokenOut: address }] },
+      { hops: [{ ...first, venue: V2, tokenOut: address }] },
     ]);
   }
 

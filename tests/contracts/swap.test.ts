@@ -4,14 +4,18 @@ import { readArtifact } from "../../src/sandbox/deploy/artifacts.ts";
 import {
   approve,
   balances,
+  chain,
   deployExecutorWith,
   erc20,
   failure,
+  type Hop,
   NATIVE,
   NEVER,
   order,
   same,
+  sellers,
   startWorld,
+  type Step,
   swap,
   v2Hop,
   v3Hop,
@@ -146,11 +150,55 @@ describe("output is what the venue's own contracts quote", () => {
     const { USDC, EURC } = world.tokens;
     const [a, b] = [usdc(30_000), usdc(70_000)];
     const expected = (await v2Quote(a, USDC, EURC)) + (await v3Quote(b, USDC, EURC));
-    const legs = [
-      { amountIn: a, hops: [v2Hop(EURC)] },
-      { amountIn: b, hops: [v3Hop(EURC)] },
+    const hops = sellers(USDC, [a, v2Hop(EURC)], [b, v3Hop(EURC)]);
+    expect(await checkedSwap(order(USDC, a + b, [v2Hop(EURC)], { hops }))).toBe(expected);
+  });
+
+  test("a graph: two pools into one token, all of it split over two more, one beside them", async () => {
+    const { USDC, EURC, USDT } = world.tokens;
+    const [a, b, c] = [usdc(20_000), usdc(30_000), usdc(5_000)];
+    const middle = (await v2Quote(a, USDT, USDC)) + (await v3Quote(b, USDT, USDC, 100));
+    const toPair = middle / 3n;
+    const expected =
+      (await v2Quote(toPair, USDC, EURC)) +
+      (await v3Quote(middle - toPair, USDC, EURC)) +
+      (await v3Quote(c, USDT, EURC));
+    const hops = [
+      ...sellers(USDT, [a, v2Hop(USDC)], [b, v3Hop(USDC, 100)], [c, v3Hop(EURC)]),
+      ...sellers(USDC, [toPair, v2Hop(EURC)], [middle - toPair, v3Hop(EURC)]),
     ];
-    expect(await checkedSwap(order(USDC, a + b, [v2Hop(EURC)], { legs }))).toBe(expected);
+    const args = order(USDT, a + b + c, [v2Hop(EURC)], { hops });
+    expect(await checkedSwap(args)).toBe(expected);
+  });
+
+  test("two pools into one token, all of it sold by one pair", async () => {
+    const { USDC, EURC, USDT } = world.tokens;
+    const [a, b] = [usdc(2_000), usdc(3_000)];
+    const middle = (await v2Quote(a, USDT, USDC)) + (await v3Quote(b, USDT, USDC, 100));
+    const expected = await v2Quote(middle, USDC, EURC);
+    const hops = [
+      ...sellers(USDT, [a, v2Hop(USDC)], [b, v3Hop(USDC, 100)]),
+      ...sellers(USDC, [1n, v2Hop(EURC)]),
+    ];
+    expect(await checkedSwap(order(USDT, a + b, [v2Hop(EURC)], { hops }))).toBe(expected);
+  });
+
+  test("more or less than planned on the way is shared in proportion, to the last unit", async () => {
+    const { USDC, EURC, USDT } = world.tokens;
+    const amountIn = usdc(1_000);
+    const middle = await v3Quote(amountIn, USDT, USDC, 100);
+    for (const planned of [middle / 2n, middle, middle * 2n]) {
+      const there = await v3Quote(amountIn, USDT, USDC, 100);
+      const [first, second] = [planned / 4n, planned - planned / 4n];
+      const toPair = planned === there ? first : (there * first) / planned;
+      const expected =
+        (await v2Quote(toPair, USDC, EURC)) + (await v3Quote(there - toPair, USDC, EURC));
+      const hops = [
+        ...chain(USDT, amountIn, [v3Hop(USDC, 100)]),
+        ...sellers(USDC, [first, v2Hop(EURC)], [second, v3Hop(EURC)]),
+      ];
+      expect(await checkedSwap(order(USDT, amountIn, [v2Hop(EURC)], { hops }))).toBe(expected);
+    }
   });
 
   test("a venue's own v2 fee", async () => {
@@ -189,11 +237,8 @@ describe("native asset", () => {
     const { USDC, WETH } = world.tokens;
     const half = parseEther("1");
     const expected = (await v2Quote(half, WETH, USDC)) + (await v3Quote(half, WETH, USDC, 3_000));
-    const legs = [
-      { amountIn: half, hops: [v2Hop(USDC)] },
-      { amountIn: half, hops: [v3Hop(USDC, 3_000)] },
-    ];
-    const args = order(WETH, 2n * half, [v2Hop(USDC)], { tokenIn: NATIVE, legs });
+    const hops = sellers(WETH, [half, v2Hop(USDC)], [half, v3Hop(USDC, 3_000)]);
+    const args = order(WETH, 2n * half, [v2Hop(USDC)], { tokenIn: NATIVE, hops });
     expect(await checkedSwap(args, { value: 2n * half })).toBe(expected);
   });
 
@@ -314,6 +359,9 @@ describe("tokens that are not quite ERC-20", () => {
   });
 });
 
+/** An order along other hops than the sensible one's. */
+const along = (...hops: Hop[]) => simple({ hops });
+
 /** An order that would succeed, with some terms replaced. */
 const simple = (terms = {}) =>
   order(world.tokens.USDC, usdc(100), [v2Hop(world.tokens.EURC)], terms);
@@ -338,34 +386,56 @@ describe("terms", () => {
     expect(await failure(world, simple({ minAmountOut: 0n }))).toBe("MinAmountOutZero");
   });
 
-  test("the legs must add up to the input", async () => {
-    const hops = [v2Hop(world.tokens.EURC)];
-    const legs = [{ amountIn: usdc(99), hops }];
-    expect(await failure(world, simple({ legs }))).toBe("LegAmountsMismatch");
-    const more = [...legs, { amountIn: usdc(2), hops }];
-    expect(await failure(world, simple({ legs: more }))).toBe("LegAmountsMismatch");
+  test("what the first hops sell must add up to the input", async () => {
+    const { USDC, EURC } = world.tokens;
+    const planned = (...amounts: bigint[]) => {
+      const parts = amounts.map((amount): [bigint, Step] => [amount, v2Hop(EURC)]);
+      return simple({ hops: sellers(USDC, ...parts) });
+    };
+    expect(await failure(world, planned(usdc(99)))).toBe("AmountsMismatch");
+    expect(await failure(world, planned(usdc(99), usdc(2)))).toBe("AmountsMismatch");
+    expect(await failure(world, planned(usdc(99), usdc(1)))).toBe("nothing");
   });
 
-  test("counts of legs and hops are bounded", async () => {
+  test("the count of hops is bounded", async () => {
     const { EURC, USDC } = world.tokens;
-    const hop = v2Hop(EURC);
-    const eight = Array.from({ length: 8 }, () => ({ amountIn: usdc(1), hops: [hop] }));
-    const nine = [...eight, { amountIn: usdc(1), hops: [hop] }];
-    const withLegs = (legs: typeof nine) =>
-      simple({ legs, amountIn: legs.reduce((sum, { amountIn }) => sum + amountIn, 0n) });
-    expect(await failure(world, withLegs(eight))).toBe("nothing");
-    expect(await failure(world, withLegs(nine))).toBe("InvalidLegCount");
-    expect(await failure(world, simple({ legs: [] }))).toBe("InvalidLegCount");
-    const one = (hops: (typeof hop)[]) => simple({ legs: [{ amountIn: usdc(100), hops }] });
-    expect(await failure(world, one([]))).toBe("InvalidHopCount");
-    const around = [hop, v3Hop(USDC), hop];
-    expect(await failure(world, one(around))).toBe("nothing");
-    expect(await failure(world, one([...around, v2Hop(USDC)]))).toBe("InvalidHopCount");
+    const shared = (count: number) => {
+      const parts = Array.from({ length: count }, (): [bigint, Step] => [usdc(1), v2Hop(EURC)]);
+      return simple({ hops: sellers(USDC, ...parts), amountIn: usdc(count) });
+    };
+    expect(await failure(world, shared(24))).toBe("nothing");
+    expect(await failure(world, shared(25))).toBe("InvalidHopCount");
+    expect(await failure(world, simple({ hops: [] }))).toBe("InvalidHopCount");
   });
 
-  test("the last hop must buy the order's token, which differs from the one sold", async () => {
+  test("the first hop must sell the input, and what is bought on the way be sold later", async () => {
+    const { USDC, EURC, USDT, WETH } = world.tokens;
+    const [toUsdt] = chain(USDC, usdc(100), [v2Hop(USDT)]) as [Hop];
+    const [onward] = chain(USDT, 1n, [v3Hop(EURC)]) as [Hop];
+    expect(await failure(world, along(toUsdt, onward))).toBe("nothing");
+    expect(await failure(world, along(onward, toUsdt))).toBe("WrongInputToken");
+    expect(await failure(world, along(toUsdt))).toBe("TokenNotSold");
+    const half = { ...toUsdt, amountIn: usdc(50) };
+    const direct = sellers(USDC, [usdc(50), v2Hop(EURC)]);
+    expect(await failure(world, along(half, ...direct))).toBe("TokenNotSold");
+    // Bought after its turn, or the input bought back.
+    const [back, again] = chain(WETH, 1n, [v3Hop(USDC, 3_000), v2Hop(EURC)]) as [Hop, Hop];
+    const [toWeth] = chain(USDC, usdc(50), [v2Hop(WETH)]) as [Hop];
+    const split = sellers(WETH, [1n, v3Hop(USDC, 3_000)], [1n, v2Hop(EURC)]);
+    expect(await failure(world, along({ ...toWeth, amountIn: usdc(100) }, ...split, again))).toBe(
+      "TokenNotSold",
+    );
+    expect(await failure(world, along(half, toWeth, onward, back))).toBe("TokenNotSold");
+    // A token nothing buys has nothing to sell, whatever strayed into the executor.
+    const [stray] = sellers(WETH, [1n, v2Hop(EURC)]) as [Hop];
+    expect(await failure(world, along(...chain(USDC, usdc(100), [v2Hop(EURC)]), stray))).not.toBe(
+      "nothing",
+    );
+  });
+
+  test("the output must be bought, and differs from what is sold", async () => {
     const { USDC, USDT, EURC, WETH } = world.tokens;
-    expect(await failure(world, simple({ tokenOut: USDT }))).toBe("WrongOutputToken");
+    expect(await failure(world, simple({ tokenOut: USDT }))).toBe("TokenNotSold");
     const around = order(USDC, usdc(1), [v2Hop(EURC), v2Hop(USDC)]);
     expect(await failure(world, around)).toBe("SameToken");
     const wrap = order(WETH, 1n, [v2Hop(USDC)], { tokenIn: NATIVE, tokenOut: WETH });
@@ -388,7 +458,7 @@ describe("terms", () => {
   });
 
   test("a v3 pool that runs dry reverts instead of filling a part", async () => {
-    const { USDC, USDT } = world.tokens;
+    const { USDC, USDT, EURC } = world.tokens;
     const [token0, token1] = [USDC, USDT].sort((a, b) => (BigInt(a) < BigInt(b) ? -1 : 1)) as [
       Hex,
       Hex,
@@ -409,7 +479,7 @@ describe("terms", () => {
     const sell = (whole: number) => order(USDC, usdc(whole), [v3Hop(USDT, fee)]);
     expect(await failure(world, sell(500))).toBe("nothing");
     expect(await failure(world, sell(2_000))).toBe("PartialFill");
-    const longer = order(USDC, usdc(2_000), [v3Hop(USDT, fee), v3Hop(USDC, 100), v2Hop(USDT)]);
+    const longer = order(USDC, usdc(2_000), [v3Hop(USDT, fee), v3Hop(EURC)]);
     expect(await failure(world, longer)).toBe("PartialFill");
   });
 

@@ -8,6 +8,7 @@ const HEAD = "eth_getBlockByNumber";
 
 let chain: PreparedChain;
 let clock: ManualClock;
+let seenHead: number | undefined;
 let local: LocalMarket;
 let failures: string[];
 
@@ -18,6 +19,7 @@ afterAll(() => chain.stop());
 beforeEach(() => {
   failures = [];
   clock = new ManualClock();
+  seenHead = undefined;
   local = start();
 });
 afterEach(async () => {
@@ -27,7 +29,7 @@ afterEach(async () => {
 
 function start(options: Parameters<typeof localMarket>[1] = {}): LocalMarket {
   const observer: MarketObserver = { failure: ({ step }) => failures.push(step) };
-  return localMarket(chain, { clock, observer, ...options });
+  return localMarket(chain, { clock, observer, seenHead: () => seenHead, ...options });
 }
 
 const heads = () => local.reader.calls.get(HEAD) ?? 0;
@@ -141,11 +143,15 @@ describe("the chain's head", () => {
     }
   });
 
-  test("is taken up at once when a block is announced", async () => {
+  test("is taken up at once when a quote comes after others have heard of it", async () => {
     const { blockNumber } = await local.market.snapshot(CHAIN_ID);
     await until(() => local.market.status()[0]!.waiting === 0);
     await mine();
-    local.market.noteBlock(CHAIN_ID, blockNumber + 1n);
+    await local.market.snapshot(CHAIN_ID);
+    expect(local.market.status()[0]!.blockNumber).toBe(blockNumber);
+    seenHead = Number(blockNumber) + 1;
+    // From memory all the same: nobody waits.
+    expect((await local.market.snapshot(CHAIN_ID)).blockNumber).toBe(blockNumber);
     await until(() => local.market.status()[0]!.blockNumber === blockNumber + 1n);
   });
 

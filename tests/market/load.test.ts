@@ -24,7 +24,7 @@ beforeAll(async () => {
   // More ticks than fit into 24,576 bytes of code.
   const pool = snapshot.pools.find((each) => each.kind === "v3" && each.tickSpacing === 10)!;
   await trader.fillTicks(pool as V3MarketPool, POSITIONS);
-}, 30_000);
+}, 60_000);
 afterAll(() => chain.stop());
 
 /** Loads everything through a node that treats calls in its own way. */

@@ -97,6 +97,7 @@ export function localMarket(
   options: {
     readonly clock?: Clock;
     readonly observer?: MarketObserver;
+    readonly seenHead?: () => number | undefined;
     readonly maxAgeMs?: number;
     readonly network?: Partial<NetworkData>;
   } = {},

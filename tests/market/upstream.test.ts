@@ -89,7 +89,7 @@ test.each(Object.keys(faults))(
     expect(failed).toEqual([]);
     await nodes[0]!.setFaults([]);
   },
-  30_000,
+  60_000,
 );
 
 test("the state follows the chain through the pool when blocks are replaced", async () => {

@@ -142,7 +142,7 @@ test("a pool whose logs were lost is noticed, logged once, not quoted, and loade
   expect(quote.route.hops).toHaveLength(1);
   const { pool } = quote.route.hops[0]!;
 
-  const { built } = await service.buildTx({ quote, userAddress: wallet.address });
+  const built = await service.buildTx({ quote, userAddress: wallet.address });
   reader.hidesLogs = true;
   if (built.approval) await send(world, built.approval);
   await send(world, built.swap);

@@ -189,9 +189,6 @@ describe("400 POST /swap/build-tx", () => {
     ["hop's amountIn in hex", () => withHop({ amountIn: "0x3b9aca00" }), "INVALID_QUOTE"],
     ["hop's amountOut", () => withHop({ amountOut: "1" }), "INVALID_QUOTE"],
     ["hop's amountOut below 0", () => withHop({ amountOut: "-1" }), "INVALID_QUOTE"],
-    ["hop's leg", () => withHop({ leg: 1 }), "INVALID_QUOTE"],
-    ["hop's leg between two", () => withHop({ leg: 0.5 }), "INVALID_QUOTE"],
-    ["hop's leg below 0", () => withHop({ leg: -1 }), "INVALID_QUOTE"],
     ["hop's venue that does not exist", () => withHop({ dexId: "venue-z" }), "INVALID_QUOTE"],
     ["hop that is no object", () => withQuote({ route: { hops: [5] } }), "INVALID_FIELD"],
     [
@@ -288,5 +285,5 @@ describe("502, by any of the endpoints", () => {
     } finally {
       await Promise.all([dead.stop(), blind.stop()]);
     }
-  }, 30_000);
+  }, 60_000);
 });

@@ -23,18 +23,26 @@ function build(quote: Quote, change: (hops: Hop[]) => object[]) {
   return world.service.buildTx({ quote: changed as Quote, userAddress: wallet.address });
 }
 
+/** The first hop as two of half its amount. */
+function halved([first, ...rest]: Hop[]): Hop[] {
+  const half = BigInt(first!.amountIn) / 2n;
+  const other = BigInt(first!.amountIn) - half;
+  const part = (amount: bigint): Hop => ({ ...first!, amountIn: amount.toString() });
+  return [part(half), part(other), ...rest];
+}
+
 describe("400 POST /swap/build-tx, by a route that does not hold together", () => {
   test("untouched, both are built", async () => {
     expect([split.route.type, multi.route.type]).toEqual(["split", "multi"]);
     for (const quote of [split, multi]) {
-      expect((await build(quote, (hops) => hops)).built.swap.value).toBe("0");
+      expect((await build(quote, (hops) => hops)).swap.value).toBe("0");
     }
   });
 
   const changes: [string, () => Quote, (hops: Hop[]) => object[]][] = [
-    ["a leg is missing", () => split, (hops) => hops.filter(({ leg }) => leg > 0)],
+    ["a part is missing", () => split, ([, ...rest]) => rest],
     [
-      "a leg's input is raised",
+      "a part is raised",
       () => split,
       ([first, ...rest]) => [
         { ...first!, amountIn: (BigInt(first!.amountIn) + 1n).toString() },
@@ -42,33 +50,42 @@ describe("400 POST /swap/build-tx, by a route that does not hold together", () =
       ],
     ],
     [
-      "a leg's input is no amount",
+      "a part is no amount",
       () => split,
       ([first, ...rest]) => [{ ...first!, amountIn: "-1" }, ...rest],
     ],
     [
-      "a leg's input is left out",
+      "a part is left out",
       () => split,
       ([first, ...rest]) => {
         const { amountIn: _, ...bare } = first!;
         return [bare, ...rest];
       },
     ],
-    ["legs are out of order", () => split, (hops) => hops.toReversed()],
+    ["a pool stands twice", () => split, halved],
     [
-      "legs are numbered with a gap",
+      "more pools share a token than may",
       () => split,
-      (hops) => hops.map((hop) => ({ ...hop, leg: hop.leg * 2 })),
-    ],
-    [
-      "there are more legs than the executor takes",
-      () => split,
-      (hops) => Array.from({ length: 9 }, (_, leg) => ({ ...hops[0]!, leg })),
+      ([first]) => {
+        const amountIn = (BigInt(split.inputAmount) / 9n).toString();
+        return Array.from({ length: 9 }, () => ({ ...first!, amountIn }));
+      },
     ],
     [
       "there are more hops than the executor takes",
       () => multi,
-      ([first, second]) => [first!, second!, first!, second!],
+      (hops) => Array.from({ length: 25 }, (_, index) => hops[index % 2]!),
+    ],
+    ["hops are out of order", () => multi, (hops) => hops.toReversed()],
+    [
+      "a token is bought and never sold",
+      () => split,
+      ([first, ...rest]) => [{ ...first!, tokenOut: multi.route.hops[0]!.tokenOut }, ...rest],
+    ],
+    [
+      "a token is sold and never bought",
+      () => split,
+      (hops) => [...hops, { ...multi.route.hops[1]!, amountIn: "1" }],
     ],
     [
       "a hop sells other than the one before it pays",
@@ -81,7 +98,7 @@ describe("400 POST /swap/build-tx, by a route that does not hold together", () =
       ([first, second]) => [first!, { ...second!, amountIn: "0x1" }],
     ],
     [
-      "a leg pays more than the quote says",
+      "hops pay more than the quote says",
       () => split,
       (hops) => hops.map((hop) => ({ ...hop, amountOut: (BigInt(hop.amountOut) + 1n).toString() })),
     ],

@@ -1,15 +1,18 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import { type Address, createWalletClient, getAddress, http, parseAbi, publicActions } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { compileContracts } from "../../src/contracts/compile.ts";
 import { readArtifact } from "../../src/sandbox/deploy/artifacts.ts";
 import { type SwapWorld, wallet } from "./support.ts";
 
-const SOURCE = new URL("../contracts/solidity/HostileToken.sol", import.meta.url);
+const HOSTILE = new URL("../contracts/solidity/HostileToken.sol", import.meta.url);
+const LAYOUTS = join(import.meta.dirname, "solidity");
 const NEVER = 2n ** 40n;
 const Q96 = 2n ** 96n;
 const V3_FEE = 3_000;
 const FULL_RANGE = 887_220;
-const POOL_UNITS = 1_000_000_000_000n;
+const POOL_UNITS = 100_000_000_000n;
 
 export const oddTokenAbi = parseAbi([
   "function mint(address to, uint256 amount)",
@@ -30,11 +33,10 @@ export interface OddToken {
   tell(functionName: "setTax" | "setReturnsFalse", value: bigint | boolean): Promise<void>;
 }
 
-/**
- * Deploys a token that can tax its transfers, gives the wallet some, and fills its pools.
- * @param hidesStorage - its mappings lie further back than any token's usually do
- */
-export async function deployOddToken(world: SwapWorld, hidesStorage = false): Promise<OddToken> {
+type Artifact = Pick<ReturnType<typeof readArtifact>, "abi" | "bytecode">;
+
+/** Deploys a token, gives the wallet some, and fills its pools. */
+export async function deployOddToken(world: SwapWorld, artifact: Artifact): Promise<OddToken> {
   const signer = createWalletClient({
     account: privateKeyToAccount(wallet.privateKey),
     transport: http(world.chain.url),
@@ -45,11 +47,7 @@ export async function deployOddToken(world: SwapWorld, hidesStorage = false): Pr
     if (receipt.status !== "success") throw new Error("a transaction of the set-up failed");
     return receipt;
   };
-  const deploy = async (
-    artifact: Pick<ReturnType<typeof readArtifact>, "abi" | "bytecode">,
-    args: unknown[] = [],
-  ) => {
-    const { abi, bytecode } = artifact;
+  const deploy = async ({ abi, bytecode }: Artifact, args: unknown[] = []) => {
     const { contractAddress } = await mined(
       signer.deployContract({ abi, bytecode, args, chain: null }),
     );
@@ -62,7 +60,7 @@ export async function deployOddToken(world: SwapWorld, hidesStorage = false): Pr
     args: readonly unknown[],
   ) => mined(signer.writeContract({ address, abi, functionName, args, chain: null } as never));
 
-  const token = await deploy(await compile(hidesStorage));
+  const token = await deploy(artifact);
   const usdc = world.token("USDC");
   const { venues, wrappedNative } = world.chain.deployment;
   const [v3, v2] = [venues[0]!, venues[1]!];
@@ -118,10 +116,18 @@ export async function deployOddToken(world: SwapWorld, hidesStorage = false): Pr
   };
 }
 
-async function compile(hidesStorage: boolean) {
-  const text = await Bun.file(SOURCE).text();
-  const start = "contract HostileToken {";
-  const source = hidesStorage ? text.replace(start, `${start} uint256[60] private gap;`) : text;
-  const [artifact] = await compileContracts({ "HostileToken.sol": source });
+/** A token that can tax its transfers, in the most usual layout. */
+export async function hostileToken(): Promise<Artifact> {
+  const source = { "HostileToken.sol": await Bun.file(HOSTILE).text() };
+  const [artifact] = await compileContracts(source);
   return artifact!;
+}
+
+/** Tokens by name that keep their numbers in ways of their own. */
+export async function oddLayouts(): Promise<Map<string, Artifact>> {
+  const files = (await readdir(LAYOUTS)).sort();
+  const texts = await Promise.all(files.map((file) => Bun.file(join(LAYOUTS, file)).text()));
+  const sources = Object.fromEntries(files.map((file, index) => [file, texts[index]!]));
+  const artifacts = await compileContracts(sources);
+  return new Map(artifacts.map((artifact) => [artifact.contractName, artifact]));
 }

@@ -35,6 +35,6 @@ test("its pools stand beside the routes in memory, best first, and can be built"
     if (hops.some(({ dexId }) => dexId === "venue-a")) expect(type).toBe("single");
   }
   const only = await mixed.service.quote({ ...order, dexId: "venue-a" });
-  const { built } = await mixed.service.buildTx({ quote: only, userAddress: wallet.address });
+  const built = await mixed.service.buildTx({ quote: only, userAddress: wallet.address });
   expect(built.swap.data.length).toBeGreaterThan(10);
 });

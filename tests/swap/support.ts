@@ -152,7 +152,6 @@ export async function startSwapApi(world: SwapWorld) {
       status: response.status,
       code: response.headers.get("x-error-code"),
       cost: response.headers.get("x-cu-cost"),
-      simulated: response.headers.get("x-simulated"),
       body: await response.json(),
     };
   };

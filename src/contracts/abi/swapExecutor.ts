@@ -26,6 +26,14 @@ export const swapExecutorAbi = [
     type: "constructor",
   },
   { inputs: [{ name: "amount", type: "uint256" }], name: "AmountTooLarge", type: "error" },
+  {
+    inputs: [
+      { name: "expected", type: "uint256" },
+      { name: "actual", type: "uint256" },
+    ],
+    name: "AmountsMismatch",
+    type: "error",
+  },
   { inputs: [{ name: "caller", type: "address" }], name: "CallbackForbidden", type: "error" },
   { inputs: [{ name: "pool", type: "address" }], name: "CallbackMissing", type: "error" },
   {
@@ -62,17 +70,8 @@ export const swapExecutorAbi = [
     type: "error",
   },
   { inputs: [{ name: "count", type: "uint256" }], name: "InvalidHopCount", type: "error" },
-  { inputs: [{ name: "count", type: "uint256" }], name: "InvalidLegCount", type: "error" },
   { inputs: [{ name: "index", type: "uint256" }], name: "InvalidVenue", type: "error" },
   { inputs: [{ name: "token", type: "address" }], name: "LeftoverBalance", type: "error" },
-  {
-    inputs: [
-      { name: "expected", type: "uint256" },
-      { name: "actual", type: "uint256" },
-    ],
-    name: "LegAmountsMismatch",
-    type: "error",
-  },
   { inputs: [], name: "MinAmountOutZero", type: "error" },
   { inputs: [], name: "NativeNotSupported", type: "error" },
   { inputs: [], name: "NativeTransferFailed", type: "error" },
@@ -88,24 +87,25 @@ export const swapExecutorAbi = [
   { inputs: [{ name: "pool", type: "address" }], name: "PoolNotFound", type: "error" },
   { inputs: [], name: "Reentered", type: "error" },
   { inputs: [{ name: "token", type: "address" }], name: "SameToken", type: "error" },
+  { inputs: [{ name: "token", type: "address" }], name: "TokenNotSold", type: "error" },
   { inputs: [{ name: "count", type: "uint256" }], name: "TooManyVenues", type: "error" },
   { inputs: [{ name: "token", type: "address" }], name: "TransferFailed", type: "error" },
   { inputs: [{ name: "sender", type: "address" }], name: "UnexpectedNative", type: "error" },
   { inputs: [{ name: "index", type: "uint256" }], name: "UnknownVenue", type: "error" },
   {
     inputs: [
-      { name: "expected", type: "uint256" },
-      { name: "actual", type: "uint256" },
+      { name: "expected", type: "address" },
+      { name: "actual", type: "address" },
     ],
-    name: "WrongNativeValue",
+    name: "WrongInputToken",
     type: "error",
   },
   {
     inputs: [
-      { name: "expected", type: "address" },
-      { name: "actual", type: "address" },
+      { name: "expected", type: "uint256" },
+      { name: "actual", type: "uint256" },
     ],
-    name: "WrongOutputToken",
+    name: "WrongNativeValue",
     type: "error",
   },
   {
@@ -131,13 +131,6 @@ export const swapExecutorAbi = [
   {
     inputs: [],
     name: "MAX_HOPS",
-    outputs: [{ name: "", type: "uint256" }],
-    stateMutability: "view",
-    type: "function",
-  },
-  {
-    inputs: [],
-    name: "MAX_LEGS",
     outputs: [{ name: "", type: "uint256" }],
     stateMutability: "view",
     type: "function",
@@ -182,18 +175,13 @@ export const swapExecutorAbi = [
           { name: "feeBps", type: "uint16" },
           {
             components: [
+              { name: "venue", type: "uint8" },
+              { name: "fee", type: "uint24" },
+              { name: "tokenIn", type: "address" },
+              { name: "tokenOut", type: "address" },
               { name: "amountIn", type: "uint256" },
-              {
-                components: [
-                  { name: "venue", type: "uint8" },
-                  { name: "fee", type: "uint24" },
-                  { name: "tokenOut", type: "address" },
-                ],
-                name: "hops",
-                type: "tuple[]",
-              },
             ],
-            name: "legs",
+            name: "hops",
             type: "tuple[]",
           },
         ],

@@ -171,6 +171,31 @@ class RangeList {
   }
 }
 
+/** Where a pool stands once its marginal price has fallen to `1 / u²`. */
+export interface CurvePoint {
+  readonly input: number;
+  readonly output: number;
+  /** Input per `u` from here on; 0 where nothing trades at this price. */
+  readonly slope: number;
+}
+
+/** What a pool has traded once it stands at `u`. */
+export function pointAt(curve: PoolCurve, u: number): CurvePoint {
+  const { starts, ends, slopes, inputs, outputs } = curve;
+  const first = starts[0] ?? Infinity;
+  if (!(u >= first)) return { input: 0, output: 0, slope: 0 };
+  const index = rangeHolding(starts, curve.count, u);
+  const start = starts[index] ?? first;
+  const end = ends[index] ?? start;
+  const slope = slopes[index] ?? 0;
+  const reached = Math.min(u, end);
+  return {
+    input: (inputs[index] ?? 0) + slope * (reached - start),
+    output: (outputs[index] ?? 0) + (slope * (reached - start)) / (start * reached),
+    slope: u < end ? slope : 0,
+  };
+}
+
 /** Output for an input, from the pool's start; NaN beyond its capacity. */
 export function outputFor(curve: PoolCurve, input: number): number {
   if (!(input <= curve.capacity)) return Number.NaN;
@@ -181,22 +206,12 @@ export function outputFor(curve: PoolCurve, input: number): number {
   return (curve.outputs[index] ?? 0) + (slope * advance) / (start * (start + advance));
 }
 
-/** Input for an output, from the pool's start; the capacity where it cannot pay that much. */
-export function inputFor(curve: PoolCurve, output: number): number {
-  const index = rangeHolding(curve.outputs, curve.count, output);
-  const start = curve.starts[index] ?? 0;
-  const slope = curve.slopes[index] ?? 0;
-  const inverse = 1 / start - (output - (curve.outputs[index] ?? 0)) / slope;
-  const end = inverse > 0 ? Math.min(1 / inverse, curve.ends[index] ?? start) : curve.ends[index];
-  return (curve.inputs[index] ?? 0) + slope * ((end ?? start) - start);
-}
-
 /** Initialised ticks an input crosses. */
 export function ticksCrossedBy(curve: PoolCurve, input: number): number {
   return curve.crossed[rangeHolding(curve.inputs, curve.count, input)] ?? 0;
 }
 
-/** The last range that begins at or before a cumulative amount. Binary search. */
+/** The last range that begins at or before an amount, or a `u`. Binary search. */
 function rangeHolding(begins: Float64Array, count: number, amount: number): number {
   let low = 0;
   let high = count;

@@ -1,14 +1,17 @@
+import type { Address } from "viem";
 import { type MarketPool, v2AmountOut, v2PairOf, v3SwapExactIn } from "../../market/index.ts";
 import { curveOf } from "./curve.ts";
-import { type LegOrder, type RouteHop, type RouteLeg, sellsToken0, type Step } from "./plan.ts";
+import { turnsOf } from "./graph.ts";
+import { type HopOrder, type RouteHop, sellsToken0, type Step } from "./plan.ts";
 
 /** v3-core takes the input as int256. */
 const MAX_V3_AMOUNT_IN = (1n << 255n) - 1n;
+/** How much more than a curve's capacity is worth asking a pool for, floats being what they are. */
+const CAPACITY_NOISE = 2e-9;
 
-/** What a swap does to one pool: exact amounts and the state it leaves. */
+/** What a swap does to one pool: exact amounts and what they took. */
 export interface PoolSwap {
   readonly amountOut: bigint;
-  readonly after: MarketPool;
   readonly ticksCrossed: number;
   readonly emptyWords: number;
 }
@@ -26,75 +29,55 @@ export function swapPool(
   if (pool.kind === "v3") {
     const swap = v3SwapExactIn(pool, zeroForOne, amountIn);
     if (swap.end !== "complete" || swap.amountOut === 0n) return undefined;
-    const { amountOut, sqrtPriceX96, tick, liquidity, ticksCrossed, emptyWords } = swap;
-    const after = { ...pool, sqrtPriceX96, tick, liquidity };
-    return { amountOut, after, ticksCrossed, emptyWords };
+    return swap;
   }
   const amountOut = v2AmountOut(v2PairOf(pool, zeroForOne), amountIn);
-  if (amountOut === undefined) return undefined;
-  const [change0, change1] = zeroForOne ? [amountIn, -amountOut] : [-amountOut, amountIn];
-  const reserves = { reserve0: pool.reserve0 + change0, reserve1: pool.reserve1 + change1 };
-  return { amountOut, after: { ...pool, ...reserves }, ticksCrossed: 0, emptyWords: 0 };
+  return amountOut === undefined ? undefined : { amountOut, ticksCrossed: 0, emptyWords: 0 };
 }
 
-/** What earlier legs did to a pool. */
-interface Passed {
-  readonly state: MarketPool;
-  readonly taken: bigint;
-}
-
-/** Pools that earlier legs went through, by their original states. */
-export type Touched = Map<MarketPool, Passed>;
-
-/** How much more than a curve's capacity is worth asking a pool for, floats being what they are. */
-const CAPACITY_NOISE = 2e-9;
+/** What hops do: their outcome, or the first that failed. */
+export type Run =
+  { readonly hops: readonly RouteHop[]; readonly amountOut: bigint } | { readonly failed: number };
 
 /**
- * Runs one leg on the states earlier legs left, and notes those it leaves itself.
- * @param touched - updated, also when the leg fails
- * @returns undefined when a pool cannot take its input
+ * Runs hops as the executor does: all there is of a token goes to its sellers in proportion to
+ * their orders, rounded down, the rest to the last.
+ * @param orders - in the order of execution, see `inOrder`
  */
-export function runLeg(leg: LegOrder, touched: Touched): RouteLeg | undefined {
+export function runHops(amountIn: bigint, orders: readonly HopOrder[]): Run {
+  const held = new Map<Address, bigint>();
   const hops: RouteHop[] = [];
-  let amount = leg.amountIn;
-  for (const step of leg.steps) {
-    const passed = touched.get(step.pool) ?? { state: step.pool, taken: 0n };
-    const taken = passed.taken + amount;
-    const zeroForOne = sellsToken0(step);
-    // A walk to the end of an empty pool is long, and its end is known beforehand.
-    const isTooMuch =
-      Number(taken) > curveOf(step.pool, zeroForOne).capacity * (1 + CAPACITY_NOISE);
-    const swap = isTooMuch ? undefined : swapPool(passed.state, zeroForOne, amount);
-    if (!swap) return undefined;
-    touched.set(step.pool, { state: swap.after, taken });
-    const { amountOut, ticksCrossed, emptyWords } = swap;
-    hops.push({ ...step, amountIn: amount, amountOut, ticksCrossed, emptyWords });
-    amount = amountOut;
+  for (const [turn, sellers] of turnsOf(orders).entries()) {
+    const there = turn === 0 ? amountIn : (held.get(sellers[0]?.tokenIn ?? "0x") ?? 0n);
+    const planned = sellers.reduce((sum, order) => sum + order.amountIn, 0n);
+    let rest = there;
+    for (const [index, order] of sellers.entries()) {
+      const isLast = index === sellers.length - 1;
+      const amount = isLast ? rest : partOf(there, order.amountIn, planned);
+      rest -= amount;
+      const hop = runHop(order, amount);
+      if (!hop) return { failed: hops.length };
+      hops.push(hop);
+      held.set(order.tokenOut, (held.get(order.tokenOut) ?? 0n) + hop.amountOut);
+    }
   }
-  return { amountIn: leg.amountIn, amountOut: amount, hops };
+  const target = orders.at(-1)?.tokenOut;
+  return { hops, amountOut: (target && held.get(target)) ?? 0n };
 }
 
-/** What legs do in a row: their outcome, or the first that failed. */
-export type Run =
-  | { readonly legs: readonly RouteLeg[]; readonly amountOut: bigint }
-  | { readonly failedLeg: number };
-
-/** Runs legs in order, pools they share on updated state, as one transaction would. */
-export function runLegs(orders: readonly LegOrder[]): Run {
-  const touched: Touched = new Map();
-  const legs: RouteLeg[] = [];
-  let amountOut = 0n;
-  for (const [index, order] of orders.entries()) {
-    const leg = runLeg(order, touched);
-    if (!leg) return { failedLeg: index };
-    legs.push(leg);
-    amountOut += leg.amountOut;
-  }
-  return { legs, amountOut };
+function partOf(there: bigint, amount: bigint, planned: bigint): bigint {
+  return there === planned ? amount : (there * amount) / planned;
 }
 
-/** Whether two steps of any legs go through the same pool. */
-export function sharesPool(orders: readonly { readonly steps: readonly Step[] }[]): boolean {
-  const pools = orders.flatMap(({ steps }) => steps.map(({ pool }) => pool));
-  return new Set(pools).size < pools.length;
+/** @returns undefined when the pool cannot take the amount */
+export function runHop(step: Step, amountIn: bigint): RouteHop | undefined {
+  const { pool, tokenIn, tokenOut } = step;
+  const zeroForOne = sellsToken0(step);
+  // A walk to the end of an empty pool is long, and its end is known beforehand.
+  const { capacity } = curveOf(pool, zeroForOne);
+  if (Number(amountIn) > capacity * (1 + CAPACITY_NOISE)) return undefined;
+  const swap = swapPool(pool, zeroForOne, amountIn);
+  if (!swap) return undefined;
+  const { amountOut, ticksCrossed, emptyWords } = swap;
+  return { pool, tokenIn, tokenOut, amountIn, amountOut, ticksCrossed, emptyWords };
 }

@@ -2,8 +2,7 @@ import type { Address } from "viem";
 import { routeGas } from "../gasModel.ts";
 import type { PoolCurve } from "./curve.ts";
 import type { TradeMarket } from "./market.ts";
-import type { RouteLeg, RoutePlan } from "./plan.ts";
-import { typeOf } from "./plan.ts";
+import { type RouteHop, type RoutePlan, typeOf } from "./plan.ts";
 
 /** What gas costs on a chain, in a token that stands for the native asset. */
 export interface GasTerms {
@@ -60,21 +59,22 @@ export function gasCost(gas: bigint, outPerGas: OutPerGas): bigint {
   return outPerGas === undefined ? 0n : BigInt(Math.ceil(Number(gas) * outPerGas));
 }
 
-/** Legs as executed, with what they cost. */
-export function toPlan(legs: readonly RouteLeg[], outPerGas: OutPerGas): RoutePlan {
+/** Hops as executed, with what they cost. */
+export function toPlan(hops: readonly RouteHop[], outPerGas: OutPerGas): RoutePlan {
+  const [source, target] = [hops[0]?.tokenIn, hops.at(-1)?.tokenOut];
   let [amountIn, amountOut] = [0n, 0n];
-  for (const leg of legs) {
-    amountIn += leg.amountIn;
-    amountOut += leg.amountOut;
+  for (const hop of hops) {
+    if (hop.tokenIn === source) amountIn += hop.amountIn;
+    if (hop.tokenOut === target) amountOut += hop.amountOut;
   }
-  const gas = routeGas(legs);
+  const gas = routeGas(hops);
   const netOut = amountOut - gasCost(gas, outPerGas);
-  return { type: typeOf(legs), legs, amountIn, amountOut, gas, netOut };
+  return { type: typeOf(hops), hops, amountIn, amountOut, gas, netOut };
 }
 
-/** Order of preference: more net output, then less gas, then fewer legs. */
+/** Order of preference: more net output, then less gas, then fewer hops. */
 export function comparePlans(a: RoutePlan, b: RoutePlan): number {
   if (a.netOut !== b.netOut) return a.netOut > b.netOut ? -1 : 1;
   if (a.gas !== b.gas) return a.gas < b.gas ? -1 : 1;
-  return a.legs.length - b.legs.length;
+  return a.hops.length - b.hops.length;
 }

@@ -1,16 +1,17 @@
 export { gasCost, type GasTerms, type OutPerGas } from "./gas.ts";
+export { turnsOf } from "./graph.ts";
 export { hopLoss, routeLoss, type RouteLoss } from "./loss.ts";
 export type { PoolLookup, Trade } from "./market.ts";
 export {
-  type LegOrder,
+  type HopOrder,
+  MAX_DEPTH,
   MAX_HOPS,
   MAX_LEGS,
   type RouteHop,
-  type RouteLeg,
   type RoutePlan,
   type RouteType,
   type Step,
   typeOf,
 } from "./plan.ts";
-export { priceLegs } from "./price.ts";
+export { priceHops } from "./price.ts";
 export { findRoutes, type RouteChoice, type RoutingTerms } from "./router.ts";

@@ -1,5 +1,5 @@
 import { curveOf } from "./curve.ts";
-import { type RouteLeg, sellsToken0, type Step } from "./plan.ts";
+import { type RouteHop, sellsToken0, type Step } from "./plan.ts";
 
 const PIPS = 1e6;
 
@@ -29,13 +29,12 @@ export function hopLoss(step: Step, amountIn: bigint, amountOut: bigint): RouteL
 }
 
 /**
- * Impact and fee of a whole route on the merged graph of its legs: every token's flow goes to the
- * next pools in the proportions the legs have there, at the prices before the trade.
+ * Impact and fee of a whole route: every token's flow goes to the next pools in the proportions in
+ * which it was sold, at the prices before the trade.
+ * @param hops - in the order of execution
  */
-export function routeLoss(legs: readonly RouteLeg[]): RouteLoss {
-  const [spotOut, spotOutAfterFees] = [false, true].map((afterFees) => flow(legs, afterFees));
-  const [gross = 0, net = 0] = [spotOut, spotOutAfterFees];
-  const amountOut = legs.reduce((sum, leg) => sum + leg.amountOut, 0n);
+export function routeLoss(hops: readonly RouteHop[]): RouteLoss {
+  const { gross, net, amountOut } = flow(hops);
   return { spotOut: gross, kept: gross > 0 ? net / gross : 1, impact: impactOf(amountOut, net) };
 }
 
@@ -44,32 +43,32 @@ function impactOf(amountOut: bigint, spotOutAfterFees: number): number {
   return Math.max(0, 1 - Number(amountOut) / spotOutAfterFees);
 }
 
-/** What reaches the end when every pool pays its first unit's price. */
-function flow(legs: readonly RouteLeg[], afterFees: boolean): number {
-  const hops = legs.flatMap((leg) => leg.hops);
-  const sold = new Map<string, number>();
-  for (const hop of hops) {
-    sold.set(hop.tokenIn, (sold.get(hop.tokenIn) ?? 0) + Number(hop.amountIn));
-  }
-  // What flows into a token at spot prices, over what was really sold of it.
-  const inflow = new Map<string, number>();
-  const source = legs[0]?.hops[0]?.tokenIn;
-  const target = legs[0]?.hops.at(-1)?.tokenOut;
-  if (source === undefined || target === undefined) return 0;
-  return arriving(target);
+/** What there is of a token when every pool pays its first unit's price, without and after fees. */
+interface Arrived {
+  gross: number;
+  net: number;
+  /** What the hops before really sell of it, in all. */
+  sold: number;
+}
 
-  function arriving(token: string): number {
-    const known = inflow.get(token);
-    if (known !== undefined) return known;
-    if (token === source) return sold.get(token) ?? 0;
-    let amount = 0;
-    for (const hop of hops) {
-      if (hop.tokenOut !== token) continue;
-      const part = Number(hop.amountIn) / (sold.get(hop.tokenIn) ?? 1);
-      const price = spotPrice(hop) * (afterFees ? 1 - hop.pool.feePips / PIPS : 1);
-      amount += arriving(hop.tokenIn) * part * price;
-    }
-    inflow.set(token, amount);
-    return amount;
+function flow(hops: readonly RouteHop[]): { gross: number; net: number; amountOut: bigint } {
+  const [source, target] = [hops[0]?.tokenIn, hops.at(-1)?.tokenOut];
+  const tokens = new Map<string, Arrived>();
+  const of = (token: string): Arrived => {
+    let found = tokens.get(token);
+    if (!found) tokens.set(token, (found = { gross: 0, net: 0, sold: 0 }));
+    return found;
+  };
+  for (const { tokenIn, amountIn } of hops) of(tokenIn).sold += Number(amountIn);
+  if (source) Object.assign(of(source), { gross: of(source).sold, net: of(source).sold });
+  let amountOut = 0n;
+  for (const hop of hops) {
+    const [from, to] = [of(hop.tokenIn), of(hop.tokenOut)];
+    const paid = (Number(hop.amountIn) / from.sold) * spotPrice(hop);
+    to.gross += from.gross * paid;
+    to.net += from.net * paid * (1 - hop.pool.feePips / PIPS);
+    if (hop.tokenOut === target) amountOut += hop.amountOut;
   }
+  const { gross, net } = of(target ?? "");
+  return { gross, net, amountOut };
 }

@@ -3,11 +3,12 @@ import type { MarketPool } from "../../market/index.ts";
 import { type Branch, ParallelBranch, PoolBranch, SeriesBranch, sweep } from "./branch.ts";
 import type { PoolCurve } from "./curve.ts";
 import { bestStart, type TradeMarket } from "./market.ts";
+import { balance, type Potentials } from "./potentials.ts";
 
-/** Most pairs of connectors whose three-hop networks are solved. */
-const MAX_BRIDGES = 2;
-/** A three-hop path must be better than the solution's margin by more than float noise. */
+/** A bridge must be better than the solution's margin by more than float noise. */
 const BRIDGE_MARGIN = 1e-9;
+/** Most connectors that bridges are tried between, in every order. */
+const MAX_BRIDGED = 3;
 
 /** What a solved network sends through one pool. */
 export interface Share {
@@ -20,161 +21,102 @@ export interface Share {
   readonly surplus: number;
 }
 
+/** Connectors in an order: bridges lead from each of them to those after it. */
+export type Bridges = readonly Address[];
+
 /** The continuous optimum of a network. */
 export interface Allocation {
   readonly output: number;
   /** Pools that get something. */
   readonly shares: readonly Share[];
+  readonly bridges: Bridges;
 }
 
-/** A series-parallel arrangement of hops. */
-type Shape =
-  | { readonly kind: "hop"; readonly from: Address; readonly to: Address }
-  | { readonly kind: "parallel"; readonly members: readonly Shape[] }
-  | { readonly kind: "series"; readonly first: Shape; readonly second: Shape };
-
-interface Solved extends Allocation {
-  readonly u: number;
-  /** Where the two halves of each series part stand. */
-  readonly series: ReadonlyMap<Shape, SeriesBranch>;
+/** The network of direct and two-hop paths, solved. */
+interface Base extends Allocation {
+  readonly potentials: Potentials;
+  /** Where the hops on both sides of a connector stand; between them may lie a gap. */
+  readonly stands: ReadonlyMap<Address, { readonly reached: number; readonly left: number }>;
 }
+
+const NO_BRIDGES: Bridges = [];
 
 /**
  * The best continuous allocation over direct hops, all connectors, and three-hop paths.
  *
- * Direct and two-hop paths form one series-parallel network. A three-hop path X → Y can only help
- * if it beats that optimum's margin at the prices the optimum leaves (KKT); where none does, the
- * optimum is already that of the whole graph. Where one does, the two series-parallel networks that
- * contain it are solved too: X's output going on to both the target and Y, or Y being fed by both
- * the source and X.
+ * Direct and two-hop paths form one series-parallel network, which has a closed form. A bridge, a
+ * hop between two connectors, can only help if it beats that optimum's margin at the prices the
+ * optimum leaves (KKT); where none does, the optimum is that of the whole graph. Where one does, the
+ * graph is no longer series-parallel, and its token prices are balanced by Newton's method, for
+ * every order in which the connectors can be sold.
  *
  * @param excluded - pools that must not be used
+ * @param bridges - the order to use; found where left out
  * @returns undefined when the pools cannot take the whole input
  */
 export function allocate(
   market: TradeMarket,
   excluded: ReadonlySet<MarketPool>,
+  bridges?: Bridges,
 ): Allocation | undefined {
-  const { tokenIn, tokenOut } = market.trade;
-  const direct: Shape = { kind: "hop", from: tokenIn, to: tokenOut };
-  const via = new Map(
-    market.connectors.map((token) => [token, inSeries(tokenIn, token, tokenOut)]),
-  );
-  const base = solve(market, { kind: "parallel", members: [direct, ...via.values()] }, excluded);
-  let best = base;
-  for (const [x, y] of usefulBridges(market, via, base, excluded)) {
-    const others = market.connectors.filter((token) => token !== x && token !== y);
-    const rest = [direct, ...others.flatMap((token) => via.get(token) ?? [])];
-    for (const part of bridged(tokenIn, x, y, tokenOut)) {
-      const solved = solve(market, { kind: "parallel", members: [...rest, part] }, excluded);
-      if (solved && solved.output > (best?.output ?? 0)) best = solved;
-    }
+  const base = solveBase(market, excluded);
+  let best: Allocation | undefined = base;
+  for (const order of bridges ? [bridges] : ordersWorthTrying(market, base, excluded)) {
+    if (order.length === 0) continue;
+    const solved = solveBridged(market, excluded, order, base);
+    if (solved && solved.output > (best?.output ?? 0)) best = solved;
   }
   return best;
 }
 
-function inSeries(from: Address, through: Address, to: Address): Shape {
-  return {
-    kind: "series",
-    first: { kind: "hop", from, to: through },
-    second: { kind: "hop", from: through, to },
-  };
-}
-
-/** The two series-parallel networks with the path `from → x → y → to`. */
-function bridged(from: Address, x: Address, y: Address, to: Address): [Shape, Shape] {
-  const beyondX: Shape = {
-    kind: "parallel",
-    members: [{ kind: "hop", from: x, to }, inSeries(x, y, to)],
-  };
-  const beforeY: Shape = {
-    kind: "parallel",
-    members: [{ kind: "hop", from, to: y }, inSeries(from, x, y)],
-  };
-  return [
-    { kind: "series", first: { kind: "hop", from, to: x }, second: beyondX },
-    { kind: "series", first: beforeY, second: { kind: "hop", from: y, to } },
-  ];
-}
-
-/** Ordered pairs of connectors worth a hop between them, the most promising first. */
-function usefulBridges(
-  market: TradeMarket,
-  via: ReadonlyMap<Address, Shape>,
-  base: Solved | undefined,
-  excluded: ReadonlySet<MarketPool>,
-): [Address, Address][] {
+/** Direct hops and all paths over one connector, in closed form. */
+function solveBase(market: TradeMarket, excluded: ReadonlySet<MarketPool>): Base | undefined {
   const { tokenIn, tokenOut } = market.trade;
-  const usable = (from: Address, to: Address) =>
-    bestStart(market.hop(from, to).filter(({ pool }) => !excluded.has(pool)));
-  const stands = market.connectors.map((token) => {
-    const shape = via.get(token);
-    const series = shape && base?.series.get(shape);
-    return {
-      token,
-      reached: series?.firstU ?? usable(tokenIn, token),
-      left: series?.secondU ?? usable(token, tokenOut),
-    };
-  });
-  const margin = (base?.u ?? Infinity) * (1 - BRIDGE_MARGIN);
-  return stands
-    .flatMap((x) =>
-      stands
-        .filter((y) => y !== x && x.reached * y.left < margin)
-        .map((y) => ({
-          pair: [x.token, y.token] satisfies [Address, Address] as [Address, Address],
-          u: x.reached * usable(x.token, y.token) * y.left,
-        })),
-    )
-    .filter(({ u }) => u < margin)
-    .toSorted((a, b) => a.u - b.u)
-    .slice(0, MAX_BRIDGES)
-    .map(({ pair }) => pair);
-}
-
-function solve(
-  market: TradeMarket,
-  shape: Shape,
-  excluded: ReadonlySet<MarketPool>,
-): Solved | undefined {
   const leaves: { branch: PoolBranch; tokenIn: Address; tokenOut: Address }[] = [];
-  const series = new Map<Shape, SeriesBranch>();
-  const root = build(shape);
+  const series: { token: Address; branch: SeriesBranch }[] = [];
+  const direct = buildHop(tokenIn, tokenOut);
+  const parts = [direct, ...market.connectors.map(through)];
+  const root = sideBySide(parts);
   const swept = root && sweep(root, market.amountIn);
   if (!swept) return undefined;
   const shares = leaves
     .filter(({ branch }) => branch.input > 0)
-    .map(({ branch: { curve, input, surplus }, tokenIn, tokenOut }) => ({
+    .map(({ branch: { curve, input, surplus }, tokenIn: from, tokenOut: to }) => ({
       curve,
-      tokenIn,
-      tokenOut,
+      tokenIn: from,
+      tokenOut: to,
       input,
       surplus,
     }));
-  return { ...swept, shares, series };
+  const potentials = new Map([[tokenOut, swept.u]]);
+  const stands = new Map<Address, { reached: number; left: number }>();
+  for (const { token, branch } of series) {
+    potentials.set(token, branch.firstU);
+    const { firstU: reached, secondU: left } = branch;
+    // Where one side stands before a range without liquidity, the other decides the price.
+    const isUsed = shares.some((share) => share.tokenIn === token);
+    stands.set(token, {
+      reached: isUsed ? Math.min(reached, swept.u / left) : reached,
+      left: isUsed ? Math.min(left, swept.u / reached) : left,
+    });
+  }
+  return { output: swept.output, shares, bridges: NO_BRIDGES, potentials, stands };
 
-  /** @returns undefined where a part has no pools */
-  function build(part: Shape): Branch | undefined {
-    if (part.kind === "series") {
-      const first = build(part.first);
-      const second = first && build(part.second);
-      if (!second) return undefined;
-      const branch = new SeriesBranch(first, second);
-      series.set(part, branch);
-      return branch;
-    }
-    return part.kind === "hop" ? buildHop(part.from, part.to) : sideBySide(part.members.map(build));
+  function through(token: Address): Branch | undefined {
+    const first = buildHop(tokenIn, token);
+    const second = first && buildHop(token, tokenOut);
+    if (!second) return undefined;
+    const branch = new SeriesBranch(first, second);
+    series.push({ token, branch });
+    return branch;
   }
 
   function buildHop(from: Address, to: Address): Branch | undefined {
-    const branches = market
-      .hop(from, to)
-      .filter(({ pool }) => !excluded.has(pool))
-      .map((curve) => {
-        const branch = new PoolBranch(curve);
-        leaves.push({ branch, tokenIn: from, tokenOut: to });
-        return branch;
-      });
+    const branches = usable(market, from, to, excluded).map((curve) => {
+      const branch = new PoolBranch(curve);
+      leaves.push({ branch, tokenIn: from, tokenOut: to });
+      return branch;
+    });
     return sideBySide(branches);
   }
 }
@@ -182,4 +124,75 @@ function solve(
 function sideBySide(parts: readonly (Branch | undefined)[]): Branch | undefined {
   const members = parts.filter((part) => part !== undefined);
   return members.length > 1 ? new ParallelBranch(members) : members[0];
+}
+
+function usable(
+  market: TradeMarket,
+  from: Address,
+  to: Address,
+  excluded: ReadonlySet<MarketPool>,
+): readonly PoolCurve[] {
+  const curves = market.hop(from, to);
+  return excluded.size === 0 ? curves : curves.filter(({ pool }) => !excluded.has(pool));
+}
+
+/** The orders of connectors worth solving: none where no bridge helps. */
+function ordersWorthTrying(
+  market: TradeMarket,
+  base: Base | undefined,
+  excluded: ReadonlySet<MarketPool>,
+): Bridges[] {
+  const { tokenIn, tokenOut } = market.trade;
+  const start = (from: Address, to: Address) => bestStart(usable(market, from, to, excluded));
+  const margin = (base?.potentials.get(tokenOut) ?? Infinity) * (1 - BRIDGE_MARGIN);
+  const stands = market.connectors.map((token) => ({
+    token,
+    reached: base?.stands.get(token)?.reached ?? start(tokenIn, token),
+    left: base?.stands.get(token)?.left ?? start(token, tokenOut),
+  }));
+  const useful = stands.flatMap((x) =>
+    stands
+      .filter((y) => y !== x)
+      .map((y) => ({ x, y, u: x.reached * start(x.token, y.token) * y.left }))
+      .filter(({ u }) => u < margin),
+  );
+  if (useful.length === 0) return [];
+  const promising = useful.toSorted((a, b) => a.u - b.u).flatMap(({ x, y }) => [x.token, y.token]);
+  // With a bridge in use, others may help that did not before.
+  const tokens = [...new Set([...promising, ...market.connectors])].slice(0, MAX_BRIDGED);
+  return ordersOf(tokens);
+}
+
+function ordersOf(tokens: readonly Address[]): Address[][] {
+  if (tokens.length < 2) return [[...tokens]];
+  return tokens.flatMap((first) =>
+    ordersOf(tokens.filter((token) => token !== first)).map((rest) => [first].concat(rest)),
+  );
+}
+
+/** The network with the bridges of an order. */
+function solveBridged(
+  market: TradeMarket,
+  excluded: ReadonlySet<MarketPool>,
+  order: Bridges,
+  base: Base | undefined,
+): Allocation | undefined {
+  const { tokenIn, tokenOut } = market.trade;
+  const hops: [Address, Address][] = [
+    [tokenIn, tokenOut],
+    ...market.connectors.flatMap((token): [Address, Address][] => [
+      [tokenIn, token],
+      [token, tokenOut],
+    ]),
+    ...order.flatMap((x, index) => order.slice(index + 1).map((y): [Address, Address] => [x, y])),
+  ];
+  const edges = hops.flatMap(([tokenA, tokenB]) =>
+    usable(market, tokenA, tokenB, excluded).map((curve) => ({
+      curve,
+      tokenIn: tokenA,
+      tokenOut: tokenB,
+    })),
+  );
+  const balanced = balance(edges, market.trade, base?.potentials);
+  return balanced && { ...balanced, bridges: order };
 }

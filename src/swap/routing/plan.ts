@@ -1,9 +1,12 @@
 import type { Address } from "viem";
 import type { MarketPool } from "../../market/index.ts";
 
-/** Most legs and hops per leg the executor takes (SwapExecutor.MAX_LEGS, MAX_HOPS). */
+/** Most pools of a route (SwapExecutor.MAX_HOPS). */
+export const MAX_HOPS = 24;
+/** Most pools that share one token: the legs of a split. */
 export const MAX_LEGS = 8;
-export const MAX_HOPS = 3;
+/** Most pools one after the other. */
+export const MAX_DEPTH = 3;
 
 /** A pool in one trade direction. */
 export interface Step {
@@ -13,33 +16,31 @@ export interface Step {
   readonly tokenOut: Address;
 }
 
-/** One way from the input to the output token, and how much of the input takes it. */
-export interface LegOrder {
+/**
+ * A pool and what it is to sell. Hops that sell the same token share what there is of it in
+ * proportion to these amounts.
+ */
+export interface HopOrder extends Step {
   readonly amountIn: bigint;
-  readonly steps: readonly Step[];
 }
 
-/** What one pool does in one leg; amounts are exact. */
-export interface RouteHop extends Step {
-  readonly amountIn: bigint;
+/** What one pool does; amounts are exact. */
+export interface RouteHop extends HopOrder {
   readonly amountOut: bigint;
   readonly ticksCrossed: number;
   readonly emptyWords: number;
 }
 
-export interface RouteLeg {
-  readonly amountIn: bigint;
-  readonly amountOut: bigint;
-  readonly hops: readonly RouteHop[];
-}
-
-/** `single`: one pool. `multi`: one leg of several pools. `split`: several legs. */
+/** `single`: one pool. `multi`: several in a row. `split`: pools that share a token. */
 export type RouteType = "single" | "multi" | "split";
 
-/** A route with exact amounts: what the legs pay when they are executed in this order. */
+/**
+ * A route with exact amounts: a graph in which every pool stands once, in the order of execution.
+ * A token is sold once everything that buys it is done, so that flows merge on the way.
+ */
 export interface RoutePlan {
   readonly type: RouteType;
-  readonly legs: readonly RouteLeg[];
+  readonly hops: readonly RouteHop[];
   readonly amountIn: bigint;
   /** Before any platform fee. */
   readonly amountOut: bigint;
@@ -49,10 +50,11 @@ export interface RoutePlan {
   readonly netOut: bigint;
 }
 
-/** The type of a route with these legs. */
-export function typeOf(legs: readonly { readonly hops: readonly unknown[] }[]): RouteType {
-  if (legs.length > 1) return "split";
-  return (legs[0]?.hops.length ?? 1) > 1 ? "multi" : "single";
+/** The type of a route with these hops. */
+export function typeOf(hops: readonly { readonly tokenIn: string }[]): RouteType {
+  if (hops.length < 2) return "single";
+  const sold = new Set(hops.map(({ tokenIn }) => tokenIn));
+  return sold.size < hops.length ? "split" : "multi";
 }
 
 /** Whether a step sells its pool's token0. */

@@ -1,12 +1,13 @@
-import { runLegs } from "./execute.ts";
+import { runHops } from "./execute.ts";
 import { toPlan } from "./gas.ts";
-import type { LegOrder, RoutePlan } from "./plan.ts";
+import type { HopOrder, RoutePlan } from "./plan.ts";
 
 /**
- * What given legs pay when executed in this order; gas is not priced.
+ * What given hops pay when executed in this order; gas is not priced.
+ * @param amountIn - input of the whole route
  * @returns undefined when a pool cannot take its input
  */
-export function priceLegs(orders: readonly LegOrder[]): RoutePlan | undefined {
-  const run = runLegs(orders);
-  return "legs" in run ? toPlan(run.legs, undefined) : undefined;
+export function priceHops(amountIn: bigint, orders: readonly HopOrder[]): RoutePlan | undefined {
+  const run = runHops(amountIn, orders);
+  return "hops" in run ? toPlan(run.hops, undefined) : undefined;
 }

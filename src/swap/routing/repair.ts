@@ -1,98 +1,93 @@
-import { type Run, runLeg, runLegs, sharesPool } from "./execute.ts";
-import { inWholeUnits } from "./legs.ts";
-import type { LegOrder, RouteLeg } from "./plan.ts";
+import { runHop, runHops } from "./execute.ts";
+import { connected } from "./graph.ts";
+import type { Trade } from "./market.ts";
+import type { HopOrder, RouteHop } from "./plan.ts";
 
-/** Legs and what they do when executed in this order. */
-export interface Executed {
-  readonly orders: readonly LegOrder[];
-  readonly legs: readonly RouteLeg[];
-  readonly amountOut: bigint;
-}
-
-/** A leg this much smaller than the largest that fails is dropped rather than trimmed. */
+/** A hop this much smaller than the largest beside it that fails is dropped rather than trimmed. */
 const NEGLIGIBLE = 10_000n;
-/** What is taken from a leg whose pool turned out a little too small. */
+/** What is taken from a hop whose pool turned out a little too small. */
 const TRIM = 1_000_000n;
 const MAX_ATTEMPTS = 16;
 /** Outputs above this have units too small to be worth a search. */
 const COARSE_OUTPUT = 10n ** 13n;
-/** Trial executions of one leg that the search for single units may take. */
-const MAX_TRIALS = 24;
+/** Trial swaps that the search for single units may take. */
+const MAX_TRIALS = 48;
 
 /**
- * Executes legs exactly. A leg that fails, because its share is too small to pay anything or a
- * rounding beyond what its pool takes, gives way to the largest other leg.
+ * Executes hops exactly. One that fails, because its share is too small to pay anything or a
+ * rounding beyond what its pool takes, gives way to the others that sell its token.
  *
- * @returns undefined when no leg is left that works
+ * @returns undefined when nothing is left that works
  */
-export function execute(amountIn: bigint, wanted: readonly LegOrder[]): Executed | undefined {
-  let orders = inWholeUnits(amountIn, wanted);
+export function execute(
+  { tokenIn, tokenOut, amountIn }: Trade,
+  wanted: readonly HopOrder[],
+): readonly RouteHop[] | undefined {
+  let orders = [...wanted];
   for (let attempt = 0; attempt < MAX_ATTEMPTS && orders.length > 0; attempt += 1) {
-    const run: Run = runLegs(orders);
-    if ("legs" in run) return { orders, ...run };
-    orders = yieldToLargest(amountIn, orders, run.failedLeg, attempt);
+    const run = runHops(amountIn, orders);
+    if ("hops" in run) return run.hops;
+    const mayTrim = attempt < MAX_ATTEMPTS / 2;
+    orders = connected(giveWay(orders, run.failed, mayTrim), tokenIn, tokenOut);
   }
   return undefined;
 }
 
-function yieldToLargest(
-  amountIn: bigint,
-  orders: readonly LegOrder[],
-  failed: number,
-  attempt: number,
-): LegOrder[] {
-  const failing = orders[failed]?.amountIn ?? 0n;
-  const others = orders.filter((_, index) => index !== failed);
-  const largest = others.reduce((most, { amountIn: of }) => (of > most ? of : most), 0n);
-  const isTrimmed = attempt < MAX_ATTEMPTS / 2 && failing * NEGLIGIBLE > largest;
-  if (!isTrimmed || others.length === 0) return inWholeUnits(amountIn, others);
-  const trimmed = failing - failing / TRIM - 1n;
-  let isGiven = false;
-  return orders.map((order, index) => {
-    if (index === failed) return { ...order, amountIn: trimmed };
-    if (isGiven || order.amountIn !== largest) return order;
-    isGiven = true;
-    return { ...order, amountIn: order.amountIn + (failing - trimmed) };
-  });
+/** What others then sell more of follows from their proportions. */
+function giveWay(orders: readonly HopOrder[], failed: number, mayTrim: boolean): HopOrder[] {
+  const failing = orders[failed];
+  const beside = orders.filter((order) => order !== failing && order.tokenIn === failing?.tokenIn);
+  const largest = beside.reduce((most, { amountIn }) => (amountIn > most ? amountIn : most), 0n);
+  const isTrimmed = failing && mayTrim && failing.amountIn * NEGLIGIBLE > largest;
+  if (!isTrimmed || beside.length === 0) return orders.filter((order) => order !== failing);
+  const trimmed = failing.amountIn - failing.amountIn / TRIM - 1n;
+  return orders.map((order) => (order === failing ? { ...order, amountIn: trimmed } : order));
 }
 
 /**
- * Moves what one unit of output costs between the largest leg and each other one while that pays
- * more: rounding down can leave every leg just short of its next unit.
+ * Moves what one unit of output costs between the largest direct hop and each other one while that
+ * pays more: rounding down can leave every pool just short of its next unit.
  */
-export function repairUnits(executed: Executed): Executed {
-  const { orders } = executed;
-  const isCoarse = executed.amountOut > 0n && executed.amountOut < COARSE_OUTPUT;
-  if (orders.length < 2 || !isCoarse || sharesPool(orders)) return executed;
-  const total = orders.reduce((sum, { amountIn }) => sum + amountIn, 0n);
-  const unit = total / executed.amountOut + 1n;
-  const [amounts, legs] = [orders.map(({ amountIn }) => amountIn), [...executed.legs]];
+export function repairUnits(
+  { tokenIn, tokenOut, amountIn }: Trade,
+  hops: readonly RouteHop[],
+): readonly RouteHop[] {
+  const isDirect = (hop: RouteHop) => hop.tokenIn === tokenIn && hop.tokenOut === tokenOut;
+  const direct = hops.filter(isDirect);
+  const amountOut = hops.reduce(
+    (sum, hop) => (hop.tokenOut === tokenOut ? sum + hop.amountOut : sum),
+    0n,
+  );
+  if (direct.length < 2 || amountOut === 0n || amountOut >= COARSE_OUTPUT) return hops;
+  const unit = amountIn / amountOut + 1n;
+  const repaired = moveUnits(direct, unit);
+  let next = 0;
+  return hops.map((hop) => (isDirect(hop) ? (repaired[next++] ?? hop) : hop));
+}
+
+function moveUnits(direct: readonly RouteHop[], unit: bigint): RouteHop[] {
+  const hops = [...direct];
+  let largest = 0;
+  for (const [index, { amountIn }] of hops.entries()) {
+    if (amountIn > (hops[largest]?.amountIn ?? 0n)) largest = index;
+  }
   let trials = 0;
-  const largest = amounts.indexOf(amounts.reduce((most, of) => (of > most ? of : most)));
-  for (const other of orders.keys()) {
+  for (const other of hops.keys()) {
     if (other === largest) continue;
     for (const move of [unit, -unit]) {
       while (trials < MAX_TRIALS && tryMove(other, move)) trials += 1;
       trials += 1;
     }
   }
-  return {
-    orders: orders.map((order, index) => ({ ...order, amountIn: amounts[index] ?? 0n })),
-    legs,
-    amountOut: legs.reduce((sum, { amountOut }) => sum + amountOut, 0n),
-  };
+  return hops;
 
   function tryMove(other: number, move: bigint): boolean {
-    const [from, to] = [orders[largest], orders[other]];
-    const [amountFrom, amountTo] = [(amounts[largest] ?? 0n) - move, (amounts[other] ?? 0n) + move];
-    if (!from || !to || amountFrom <= 0n || amountTo <= 0n) return false;
-    const legFrom = runLeg({ ...from, amountIn: amountFrom }, new Map());
-    const legTo = legFrom && runLeg({ ...to, amountIn: amountTo }, new Map());
-    if (!legTo) return false;
-    const before = (legs[largest]?.amountOut ?? 0n) + (legs[other]?.amountOut ?? 0n);
-    if (legFrom.amountOut + legTo.amountOut <= before) return false;
-    [amounts[largest], amounts[other]] = [amountFrom, amountTo];
-    [legs[largest], legs[other]] = [legFrom, legTo];
+    const [from, to] = [hops[largest], hops[other]];
+    if (!from || !to) return false;
+    const less = runHop(from, from.amountIn - move);
+    const more = less && runHop(to, to.amountIn + move);
+    if (!more || less.amountOut + more.amountOut <= from.amountOut + to.amountOut) return false;
+    [hops[largest], hops[other]] = [less, more];
     return true;
   }
 }

@@ -40,12 +40,14 @@ export function findRoutes(terms: RoutingTerms, trade: Trade): RouteChoice | und
   return best && { best, alternatives: others, outPerGas };
 }
 
-/** Keeps the first of plans that send their legs through the same pools. */
+/** Keeps the first of plans that go through the same pools. */
 function withoutRepeats(plans: readonly RoutePlan[]): RoutePlan[] {
   const seen = new Set<string>();
-  return plans.filter(({ legs }) => {
-    const way = legs.map(({ hops }) => hops.map(({ pool }) => pool.address).join(">"));
-    const key = way.toSorted().join("|");
+  return plans.filter(({ hops }) => {
+    const key = hops
+      .map(({ pool }) => pool.address)
+      .toSorted()
+      .join("|");
     return seen.has(key) ? false : Boolean(seen.add(key));
   });
 }

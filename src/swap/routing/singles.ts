@@ -1,16 +1,16 @@
 import type { Address } from "viem";
 import { gasWithHop } from "../gasModel.ts";
 import { outputFor, type PoolCurve, ticksCrossedBy } from "./curve.ts";
-import { runLegs, swapPool } from "./execute.ts";
+import { runHops, swapPool } from "./execute.ts";
 import { comparePlans, type OutPerGas, toPlan } from "./gas.ts";
 import { bestStart, type TradeMarket } from "./market.ts";
-import type { RoutePlan, Step } from "./plan.ts";
+import type { HopOrder, RoutePlan, Step } from "./plan.ts";
 
 /** Ways through one token path that are carried on from hop to hop. */
 const MAX_WAYS = 6;
-/** Routes of one leg that are executed exactly. */
+/** Routes that are executed exactly. */
 const MAX_EXACT = 12;
-/** Routes of one leg that are worth showing beside the best. */
+/** Routes that are worth showing beside the best. */
 const SHOWN = 5;
 /** Units a hop may lose to rounding, on either side. */
 const ROUNDED_UNITS = 4;
@@ -19,7 +19,7 @@ const FLOAT_NOISE = 1e-9;
 /** Amounts below this are exact from the start: here single units change what is best. */
 const SMALL = 1e5;
 
-/** A route of one leg, estimated in floats. */
+/** A route without splits, estimated in floats. */
 interface Way {
   readonly steps: readonly Step[];
   /** What is there after the last step. */
@@ -30,19 +30,19 @@ interface Way {
   readonly coarseness: number;
 }
 
-/** The best routes of one leg; all exact. */
+/** The best routes without splits; all exact. */
 export interface SingleRoutes {
   /** Best first. */
   readonly ranked: readonly RoutePlan[];
 }
 
 /**
- * The routes of one leg that matter: the best one over every token path of up to three hops, the
+ * The routes without splits that matter: the best one over every token path of up to three hops, the
  * best pool of each venue, and the best through connectors. Estimates pick them; their amounts, and
  * the order they come in, are exact.
  */
 export function planSingles(market: TradeMarket, outPerGas: OutPerGas): SingleRoutes {
-  const { tokenIn, tokenOut } = market.trade;
+  const { tokenIn, tokenOut, amountIn } = market.trade;
   const net = ({ amount, gas }: Way) => amount - gas * (outPerGas ?? 0);
   const direct = waysAlong(market, [tokenIn, tokenOut], Infinity);
   const ways = [...direct];
@@ -64,10 +64,15 @@ export function planSingles(market: TradeMarket, outPerGas: OutPerGas): SingleRo
     ...firstOfEach(ways, ({ steps }) => (steps.length > 1 ? "multi" : steps[0]?.pool.venueId)),
   ]);
   const ranked = [...chosen]
-    .map(({ steps }) => runLegs([{ amountIn: market.trade.amountIn, steps }]))
-    .flatMap((run) => ("legs" in run ? [toPlan(run.legs, outPerGas)] : []))
+    .map(({ steps }) => runHops(amountIn, steps.map(inFull)))
+    .flatMap((run) => ("hops" in run ? [toPlan(run.hops, outPerGas)] : []))
     .sort(comparePlans);
   return { ranked };
+}
+
+/** Alone in selling its token, a hop takes all there is of it. */
+function inFull(step: Step): HopOrder {
+  return { ...step, amountIn: 1n };
 }
 
 /** Those that may turn out the best once every amount is rounded as its pool rounds it. */
@@ -133,7 +138,13 @@ function waysAlong(market: TradeMarket, tokens: readonly Address[], maxWays: num
 function extend(way: Way, curve: PoolCurve, tokenIn: Address, tokenOut: Address): Way | undefined {
   const amount = outputOf(curve, way.amount);
   if (!(amount > 0)) return undefined;
-  const hop = { pool: curve.pool, ticksCrossed: ticksCrossedBy(curve, way.amount), emptyWords: 0 };
+  const hop = {
+    pool: curve.pool,
+    tokenIn,
+    tokenOut,
+    ticksCrossed: ticksCrossedBy(curve, way.amount),
+    emptyWords: 0,
+  };
   return {
     steps: [...way.steps, { pool: curve.pool, tokenIn, tokenOut }],
     amount,

@@ -49,10 +49,15 @@ const GAS_LIMIT = numberToHex(20_000_000);
 const MANY_GAS_LIMIT = numberToHex(2_500_000);
 const MINING_TIMEOUT_MS = 30_000;
 
-export interface Hop {
+/** A pool on the way, which sells what comes before it. */
+export interface Step {
   venue: number;
   fee: number;
   tokenOut: Hex;
+}
+export interface Hop extends Step {
+  tokenIn: Hex;
+  amountIn: bigint;
 }
 export interface Order {
   tokenIn: Hex;
@@ -61,7 +66,7 @@ export interface Order {
   minAmountOut: bigint;
   deadline: bigint;
   feeBps: number;
-  legs: { amountIn: bigint; hops: Hop[] }[];
+  hops: Hop[];
 }
 
 export interface Receipt {
@@ -269,21 +274,47 @@ export async function approve(world: World, holder: Hex, token: Hex, spender: He
   await world.send(holder, token, data);
 }
 
-/** One leg along `hops`, with a minimum of 1 and no fee unless `terms` says otherwise. */
+/** All of the input along one pool after the other, with a minimum of 1 and no fee unless `terms` says otherwise. */
 export function order(
   tokenIn: Hex,
   amountIn: bigint,
-  hops: Hop[],
+  steps: Step[],
   terms: Partial<Order> = {},
 ): Order {
-  const tokenOut = hops.at(-1)?.tokenOut ?? tokenIn;
-  const legs = [{ amountIn, hops }];
+  const tokenOut = steps.at(-1)?.tokenOut ?? tokenIn;
   const common = { minAmountOut: 1n, deadline: NEVER, feeBps: 0 };
-  return { tokenIn, tokenOut, amountIn, ...common, legs, ...terms };
+  return {
+    tokenIn,
+    tokenOut,
+    amountIn,
+    ...common,
+    hops: chain(tokenIn, amountIn, steps),
+    ...terms,
+  };
 }
 
-export const v2Hop = (tokenOut: Hex): Hop => ({ venue: V2, fee: 0, tokenOut });
-export const v3Hop = (tokenOut: Hex, fee = 500): Hop => ({ venue: V3, fee, tokenOut });
+/** Hops one after the other; what the later ones are planned to sell is all there is. */
+export function chain(tokenIn: Hex, amountIn: bigint, steps: Step[]): Hop[] {
+  return steps.map((step, index) => ({
+    ...step,
+    tokenIn: steps[index - 1]?.tokenOut ?? tokenIn,
+    amountIn: index === 0 ? amountIn : 1n,
+  }));
+}
+
+/** Hops that share a token. */
+export function sellers(tokenIn: Hex, ...parts: [amountIn: bigint, step: Step][]): Hop[] {
+  return parts.map(([amountIn, { venue, fee, tokenOut }]) => ({
+    venue,
+    fee,
+    tokenIn,
+    tokenOut,
+    amountIn,
+  }));
+}
+
+export const v2Hop = (tokenOut: Hex): Step => ({ venue: V2, fee: 0, tokenOut });
+export const v3Hop = (tokenOut: Hex, fee = 500): Step => ({ venue: V3, fee, tokenOut });
 
 export function swapData(args: Order): Hex {
   return encodeFunctionData({ abi: swapExecutorAbi, functionName: "swap", args: [args] });

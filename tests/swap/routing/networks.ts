@@ -8,6 +8,7 @@ import {
   type V2MarketPool,
   type V3MarketPool,
 } from "../../../src/market/index.ts";
+import type { Step } from "../../../src/swap/routing/index.ts";
 import { sqrtPriceAtTick, tickAtSqrtPrice } from "../../../src/market/tickMath.ts";
 
 /** A made-up address, the same for the same name. */
@@ -108,16 +109,20 @@ export function v3Pool(
   return { ...key, kind: "v3", sqrtPriceX96, tick, liquidity, tickSpacing, ticks };
 }
 
-/** Either kind, with a fee from its usual range and a depth over four orders of magnitude. */
+/**
+ * Either kind, with a fee from its usual range and a depth over four orders of magnitude.
+ * @param spread - how far apart pools' prices are, as a share of the price
+ */
 export function anyPool(
   random: Random,
   tokenA: Address,
   tokenB: Address,
   price: number,
   scale: number,
+  spread = 0.01,
 ): MarketPool {
   const depth = logUniform(random, scale / 100, scale * 100);
-  const near = price * (1 + (random() - 0.5) * 0.01);
+  const near = price * (1 + (random() - 0.5) * spread);
   const venueId = pick(random, ["v-one", "v-two", "v-three"]);
   if (random() < 0.4) {
     const feePips = pick(random, [500, 2_500, 3_000, 10_000]);
@@ -132,6 +137,27 @@ export function anyPool(
 export function snapshotOf(pools: readonly MarketPool[]): Snapshot {
   const block = { number: 1n, hash: zeroHash, parentHash: zeroHash, timestampMs: 0 };
   return createSnapshot(1, block, pools);
+}
+
+/** Every way of up to three pools that passes no token twice. */
+export function everyWay(
+  pools: readonly MarketPool[],
+  tokenIn: Address,
+  tokenOut: Address,
+): Step[][] {
+  const ways: Step[][] = [];
+  const walk = (token: Address, steps: readonly Step[]): void => {
+    for (const pool of pools) {
+      if (pool.token0 !== token && pool.token1 !== token) continue;
+      const next = pool.token0 === token ? pool.token1 : pool.token0;
+      if (next === tokenIn || steps.some((step) => step.tokenIn === next)) continue;
+      const way = [...steps, { pool, tokenIn: token, tokenOut: next }];
+      if (next === tokenOut) ways.push(way);
+      else if (way.length < 3) walk(next, way);
+    }
+  };
+  walk(tokenIn, []);
+  return ways;
 }
 
 /** The pool's sqrt price at a tick as a float, for oracles that share no code with the planner. */

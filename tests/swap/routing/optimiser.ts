@@ -9,8 +9,12 @@ import { floatSqrtPriceAt } from "./networks.ts";
 
 /** A pool as a real function: what it takes and pays until its marginal price has fallen. */
 export interface RealPool {
+  /** What one first unit of input pays, fee included; 0 where nothing trades. */
+  readonly spot: number;
   /** Input and output until one more unit of input pays `price`, fee included. */
   until(price: number): { input: number; output: number };
+  /** What one more unit pays after an input. */
+  priceAfter(input: number): number;
   /** Output for an input; NaN where the pool cannot take it. */
   pay(input: number): number;
 }
@@ -34,7 +38,9 @@ export function realPool(pool: MarketPool, tokenIn: Address): RealPool {
       : [Number(pool.reserve1), Number(pool.reserve0)];
     const pay = (input: number) => (kept * input * reserveOut) / (reserveIn + kept * input);
     return {
+      spot: (kept * reserveOut) / reserveIn,
       pay,
+      priceAfter: (input) => (kept * reserveIn * reserveOut) / (reserveIn + kept * input) ** 2,
       until(price) {
         const root = Math.sqrt((kept * reserveIn * reserveOut) / price);
         const input = Math.max(0, (root - reserveIn) / kept);
@@ -70,6 +76,7 @@ export function realPool(pool: MarketPool, tokenIn: Address): RealPool {
       output: liquidity * (from - to),
     });
     return {
+      spot: (ranges.find(({ liquidity }) => liquidity > 0)?.from ?? 0) ** 2 * kept,
       until(price) {
         const target = Math.sqrt(price / kept);
         let [input, output] = [0, 0];
@@ -80,6 +87,18 @@ export function realPool(pool: MarketPool, tokenIn: Address): RealPool {
           output += part.output;
         }
         return { input, output };
+      },
+      priceAfter(wanted) {
+        let input = 0;
+        for (const range of ranges) {
+          const whole = between(range, range.from, range.to);
+          if (input + whole.input > wanted) {
+            const left = (wanted - input) * kept;
+            return kept / (1 / range.from + left / range.liquidity) ** 2;
+          }
+          input += whole.input;
+        }
+        return 0;
       },
       pay(wanted) {
         let [input, output] = [0, 0];

@@ -3,9 +3,18 @@ import type { Address } from "viem";
 import { type Random, seededRandom } from "../../../src/lib/clock.ts";
 import type { MarketPool } from "../../../src/market/index.ts";
 import { routeGas } from "../../../src/swap/gasModel.ts";
-import { runLegs } from "../../../src/swap/routing/execute.ts";
-import { findRoutes, hopLoss, routeLoss, type Step } from "../../../src/swap/routing/index.ts";
-import { anyPool, logUniform, pick, snapshotOf, tokens, v2Pool, v3Pool } from "./networks.ts";
+import { runHops } from "../../../src/swap/routing/execute.ts";
+import { findRoutes, hopLoss, type RouteHop, routeLoss } from "../../../src/swap/routing/index.ts";
+import {
+  anyPool,
+  everyWay,
+  logUniform,
+  pick,
+  snapshotOf,
+  tokens,
+  v2Pool,
+  v3Pool,
+} from "./networks.ts";
 
 const { A, C, X, Y, W } = tokens;
 const connectors = [X, Y, W];
@@ -31,27 +40,28 @@ function randomMarket(random: Random): MarketPool[] {
   );
 }
 
-/** Every way of one leg, by brute force. */
+/** Every route without splits, by brute force. */
 function everySingle(pools: readonly MarketPool[], amountIn: bigint) {
-  const routes: { amountOut: bigint; gas: bigint; hops: number }[] = [];
-  const walk = (token: Address, steps: Step[]): void => {
-    if (token === C) {
-      const run = runLegs([{ amountIn, steps }]);
-      if ("legs" in run) {
-        routes.push({ amountOut: run.amountOut, gas: routeGas(run.legs), hops: steps.length });
-      }
-      return;
-    }
-    if (steps.length === 3) return;
-    for (const pool of pools) {
-      if (pool.token0 !== token && pool.token1 !== token) continue;
-      const next = pool.token0 === token ? pool.token1 : pool.token0;
-      if (next === A || steps.some(({ tokenIn }) => tokenIn === next)) continue;
-      walk(next, [...steps, { pool, tokenIn: token, tokenOut: next }]);
-    }
-  };
-  walk(A, []);
-  return routes;
+  return everyWay(pools, A, C).flatMap((steps) => {
+    const run = runHops(
+      amountIn,
+      steps.map((step) => ({ ...step, amountIn: 1n })),
+    );
+    return "hops" in run ? [{ amountOut: run.amountOut, gas: routeGas(run.hops) }] : [];
+  });
+}
+
+/** What the hops of a graph sell and buy of every token; throws where they stand in a wrong order. */
+function balancesOf(hops: readonly RouteHop[], amountIn: bigint): Map<Address, bigint> {
+  const left = new Map<Address, bigint>([[A, amountIn]]);
+  const sold = new Set<Address>();
+  for (const hop of hops) {
+    sold.add(hop.tokenIn);
+    if (sold.has(hop.tokenOut)) throw new Error("bought after it was sold");
+    left.set(hop.tokenIn, (left.get(hop.tokenIn) ?? 0n) - hop.amountIn);
+    left.set(hop.tokenOut, (left.get(hop.tokenOut) ?? 0n) + hop.amountOut);
+  }
+  return left;
 }
 
 describe("random markets of five tokens", () => {
@@ -76,18 +86,17 @@ describe("random markets of five tokens", () => {
           continue;
         }
         types[choice.best.type] += 1;
-        const { legs } = choice.best;
-        expect(legs.length).toBeLessThanOrEqual(8);
-        expect(legs.reduce((sum, leg) => sum + leg.amountIn, 0n)).toBe(amountIn);
+        const { hops } = choice.best;
+        expect(hops.length).toBeLessThanOrEqual(24);
+        expect(new Set(hops.map(({ pool }) => pool)).size).toBe(hops.length);
         if (best !== undefined) expect(choice.best.netOut).toBeGreaterThanOrEqual(best);
-        for (const { hops } of legs) {
-          expect(hops.length).toBeLessThanOrEqual(3);
-          const seen = [A, ...hops.map(({ tokenOut }) => tokenOut)];
-          expect(new Set(seen).size).toBe(seen.length);
-          expect(seen.at(-1)).toBe(C);
+        for (const [token, left] of balancesOf(hops, amountIn)) {
+          expect(left).toBe(token === C ? choice.best.amountOut : 0n);
+          const sellers = hops.filter(({ tokenIn }) => tokenIn === token);
+          expect(sellers.length).toBeLessThanOrEqual(8);
         }
         // What is planned is what the pools do, in that order.
-        const again = runLegs(legs.map((leg) => ({ amountIn: leg.amountIn, steps: leg.hops })));
+        const again = runHops(amountIn, hops);
         expect("amountOut" in again && again.amountOut).toBe(choice.best.amountOut);
         for (const other of choice.alternatives) {
           expect(other.netOut).toBeLessThanOrEqual(choice.best.netOut);
@@ -108,13 +117,13 @@ describe("random markets of five tokens", () => {
         { tokenIn: A, tokenOut: C, amountIn },
       );
       for (const plan of choice ? [choice.best, ...choice.alternatives] : []) {
-        const { spotOut, kept, impact } = routeLoss(plan.legs);
+        const { spotOut, kept, impact } = routeLoss(plan.hops);
         expect(impact).toBeGreaterThanOrEqual(0);
         expect(impact).toBeLessThanOrEqual(1);
         const product = (1 - impact) * kept;
         expect(Math.abs(product - Number(plan.amountOut) / spotOut)).toBeLessThan(1e-9);
-        if (plan.legs.length === 1) {
-          const byHop = plan.legs[0]!.hops.map((hop) => hopLoss(hop, hop.amountIn, hop.amountOut));
+        if (plan.type !== "split") {
+          const byHop = plan.hops.map((hop) => hopLoss(hop, hop.amountIn, hop.amountOut));
           const keptByHop = byHop.reduce((share, loss) => share * loss.kept, 1);
           expect(Math.abs(keptByHop - kept)).toBeLessThan(1e-12);
         }
@@ -144,7 +153,7 @@ describe("edges", () => {
     for (const amountIn of [10n ** 18n, 10n ** 21n, 10n ** 23n]) {
       const choice = at([thin, deep], amountIn)!;
       expect(choice.best.amountIn).toBe(amountIn);
-      expect(choice.best.legs.every((leg) => leg.amountOut > 0n)).toBe(true);
+      expect(choice.best.hops.every((hop) => hop.amountOut > 0n)).toBe(true);
     }
     expect(at([thin], 10n ** 24n)).toBeUndefined();
   });
@@ -165,28 +174,11 @@ describe("edges", () => {
     expect(at(pools, 2n ** 255n - 1n)).toBeUndefined();
   });
 
-  test("two legs through one pool are counted on the state the first one leaves", () => {
-    const random = seededRandom(9);
-    let shared = 0;
-    for (let run = 0; run < 40; run += 1) {
-      const pools = [
-        v2Pool(A, X, 1, logUniform(random, 1e20, 1e22)),
-        v3Pool(random, A, X, 1, logUniform(random, 1e20, 1e22), { feePips: 500 }),
-        v2Pool(X, C, 1, logUniform(random, 1e20, 1e22), { feePips: 500 }),
-      ];
-      const choice = at(pools, BigInt(Math.floor(logUniform(random, 1e18, 1e20))))!;
-      const counts = new Map<string, number>();
-      for (const { hops } of choice.best.legs) {
-        for (const { pool } of hops) counts.set(pool.address, (counts.get(pool.address) ?? 0) + 1);
-      }
-      if (Math.max(...counts.values()) > 1) shared += 1;
-      const apart = choice.best.legs.map((leg) =>
-        runLegs([{ amountIn: leg.amountIn, steps: leg.hops }]),
-      );
-      const naive = apart.reduce((sum, one) => sum + ("legs" in one ? one.amountOut : 0n), 0n);
-      if (choice.best.legs.length > 1) expect(naive).toBeGreaterThan(choice.best.amountOut);
-    }
-    expect(shared).toBeGreaterThan(10);
+  test("what two pools buy of a connector is sold by one, together", () => {
+    const pools = [v2Pool(A, X, 1, 1e21), v2Pool(A, X, 1, 2e21), v2Pool(X, C, 1, 1e22)];
+    const { hops } = at(pools, 10n ** 20n)!.best;
+    expect(hops.map(({ tokenIn }) => tokenIn)).toEqual([A, A, X]);
+    expect(hops[2]!.amountIn).toBe(hops[0]!.amountOut + hops[1]!.amountOut);
   });
 
   test("a bridge between two connectors is used when it pays", () => {
@@ -199,7 +191,10 @@ describe("edges", () => {
       v2Pool(X, C, 1, 1e20),
     ];
     const choice = at(pools, 10n ** 21n)!;
-    expect(choice.best.legs.some(({ hops }) => hops.length === 3)).toBe(true);
+    const bridge = choice.best.hops.find(
+      ({ tokenIn, tokenOut }) => tokenIn === X && tokenOut === Y,
+    );
+    expect(bridge).toBeDefined();
   });
 
   test("gas decides: a split that gains less than its gas gives way, and comes back when gas is free", () => {
@@ -216,6 +211,21 @@ describe("edges", () => {
     expect(priced.alternatives.some((plan) => plan.type === "split")).toBe(true);
   });
 
+  test("bridges are found whatever the connectors are worth", () => {
+    for (const [x, y] of [
+      [1e-3, 1e3],
+      [1e3, 1e-3],
+    ] as const) {
+      const pools = [
+        v2Pool(A, X, 1 / x, 1e24),
+        v2Pool(X, Y, x / y, 1e24 / x),
+        v2Pool(Y, C, y, 1e24 / y),
+        v2Pool(A, C, 0.5, 1e20),
+      ];
+      expect(at(pools, 10n ** 21n)!.best.hops.length).toBeGreaterThanOrEqual(3);
+    }
+  });
+
   test("more than eight worthwhile pools become at most eight legs", () => {
     const random = seededRandom(10);
     const pools = Array.from({ length: 20 }, () =>
@@ -224,6 +234,6 @@ describe("edges", () => {
       }),
     );
     const choice = at(pools, 10n ** 22n)!;
-    expect(choice.best.legs).toHaveLength(8);
+    expect(choice.best.hops).toHaveLength(8);
   });
 });

@@ -65,7 +65,7 @@ test(`${NETWORKS} random splits are the continuous optimum and beat every 5 % gr
       const whole = swapPool(pool, pool.token0 === A, amountIn)?.amountOut ?? 0n;
       expect(best.amountOut).toBeGreaterThanOrEqual(whole);
     }
-    const given = best.legs.reduce((sum, leg) => sum + leg.amountIn, 0n);
+    const given = best.hops.reduce((sum, hop) => sum + hop.amountIn, 0n);
     expect(given).toBe(amountIn);
     if (best.type === "split") split += 1;
   }
