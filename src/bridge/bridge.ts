@@ -5,11 +5,12 @@ import { type Clock, systemClock } from "../lib/clock.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { UpstreamPool } from "../upstream/index.ts";
 import { createAttestationClient } from "./attestation/client.ts";
-import { createFollower, type EdgeListener } from "./follow.ts";
+import { createFollower } from "./follow.ts";
 import { bridgeMetrics } from "./metrics.ts";
 import { createBridgeNetworks } from "./networks.ts";
 import { readOperatorKeys } from "./operator.ts";
 import { createTransferService, type TransferService } from "./service.ts";
+import type { EdgeListener } from "./steps/step.ts";
 import { createWorker } from "./worker.ts";
 
 export interface BridgeDependencies {

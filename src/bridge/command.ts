@@ -1,7 +1,9 @@
 import { parseArgs } from "node:util";
 import type { BridgeStore, StoredTransfer } from "../db/index.ts";
 import { formatDecimalAmount } from "../lib/amounts.ts";
-import { isFinal, transferStates, type TransferState } from "./transition.ts";
+import { systemClock } from "../lib/clock.ts";
+import { type BridgeAdmin, createBridgeAdmin } from "./admin.ts";
+import { transferStates } from "./transition.ts";
 
 const bridgeHelp = `usage: bun run bridge <command> [options]   look after bridge transfers
 
@@ -41,7 +43,7 @@ interface Output {
  */
 export async function bridgeCommand(
   args: string[],
-  open: () => { readonly store: BridgeStore; close(): void },
+  open: () => Promise<{ readonly store: BridgeStore; close(): void }>,
   print: (text: string) => void,
 ): Promise<void> {
   const { positionals, values } = parse(args);
@@ -52,10 +54,9 @@ export async function bridgeCommand(
   }
   if (command !== "list" && id === undefined) throw new BridgeUsageError("<id> is missing");
   const page = pageOf(values.state, values.limit);
-  const { store, close } = open();
+  const { store, close } = await open();
   try {
-    const { data, text } =
-      command === "list" ? await list(store, page) : await one(store, command, id ?? "");
+    const { data, text } = await run(createBridgeAdmin(store, systemClock), command, page, id);
     print(values.json ? JSON.stringify(data, amountsAsText) : text);
   } finally {
     close();
@@ -81,20 +82,23 @@ function pageOf(state: string | undefined, limitText: string | undefined) {
   return { limit, ...(state !== undefined && { state }) };
 }
 
-async function list(store: BridgeStore, page: { limit: number; state?: string }): Promise<Output> {
-  const transfers = await store.list(page);
+async function run(
+  admin: BridgeAdmin,
+  command: "list" | "show" | "resume",
+  page: { limit: number; state?: string },
+  id = "",
+): Promise<Output> {
+  if (command === "show") return show(admin, id);
+  if (command === "resume") {
+    const resumed = await admin.resume(id);
+    return { data: { id: resumed, resumed: true }, text: `${resumed} is looked at next` };
+  }
+  const transfers = await admin.list(page);
   return { data: transfers, text: transfers.map(line).join("\n") || "no transfers" };
 }
 
-async function one(store: BridgeStore, command: "show" | "resume", id: string): Promise<Output> {
-  const transfer = (await store.find(id)) ?? (await store.findByHash(id));
-  if (!transfer) throw new Error(`No transfer has the id or hash ${id}`);
-  return command === "show" ? show(store, transfer) : resume(store, transfer);
-}
-
-async function show(store: BridgeStore, transfer: StoredTransfer): Promise<Output> {
-  const events = await store.events(transfer.id);
-  const transactions = await store.transactions(transfer.id);
+async function show(admin: BridgeAdmin, id: string): Promise<Output> {
+  const { transfer, transactions, events } = await admin.show(id);
   const members = Object.entries(transfer).map(([name, value]) => `  ${name.padEnd(20)} ${value}`);
   const text = [
     line(transfer),
@@ -111,15 +115,6 @@ async function show(store: BridgeStore, transfer: StoredTransfer): Promise<Outpu
     ),
   ].join("\n");
   return { data: { ...transfer, transactions, events }, text };
-}
-
-async function resume(store: BridgeStore, transfer: StoredTransfer): Promise<Output> {
-  if (isFinal(transfer.state as TransferState)) {
-    throw new Error(`The transfer is ${transfer.state}; there is nothing to resume`);
-  }
-  const now = Date.now();
-  await store.note(transfer.id, { nextCheckAt: now, attention: null }, now);
-  return { data: { id: transfer.id, resumed: true }, text: `${transfer.id} is looked at next` };
 }
 
 function line(transfer: StoredTransfer): string {

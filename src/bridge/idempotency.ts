@@ -4,7 +4,7 @@ import type { BridgeRequest } from "./model.ts";
 import type { TransferPlan } from "./plan.ts";
 
 /** Longest `Idempotency-Key`, in characters. */
-const MAX_IDEMPOTENCY_KEY_LENGTH = 255;
+export const MAX_IDEMPOTENCY_KEY_LENGTH = 255;
 
 /**
  * Reads an `Idempotency-Key` header.

@@ -30,6 +30,12 @@ export function bridgeMetrics(
     help: "USDC minted to recipients.",
     registers: [registry],
   });
+  const fees = new Counter({
+    name: "causeway_bridge_fees_usdc_total",
+    help: "USDC burned on top of amounts, by who got it: Circle, or the recipient where it was not taken.",
+    labelNames: ["to"],
+    registers: [registry],
+  });
   const standing = new Gauge({
     name: "causeway_bridge_transfers",
     help: "Bridge transfers by the state they are in.",
@@ -47,5 +53,8 @@ export function bridgeMetrics(
     if (state !== "completed") return;
     duration.observe((clock.now() - transfer.createdAt) / 1_000);
     volume.inc(Number(transfer.amount) / MICRO);
+    const taken = transfer.feeExecuted ?? 0n;
+    fees.inc({ to: "circle" }, Number(taken) / MICRO);
+    fees.inc({ to: "recipient" }, Number(transfer.maxFee - taken) / MICRO);
   };
 }

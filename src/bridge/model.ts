@@ -16,8 +16,9 @@ export const SenderAuthorization = Type.Object(
     validBefore: Seconds,
     salt: Type.String({ pattern: "^0x[0-9a-fA-F]{64}$", description: "0x and 64 hex digits" }),
     signature: Type.String({
-      pattern: "^0x[0-9a-fA-F]{130}$",
-      description: "0x and 130 hex digits",
+      pattern: "^0x(?:[0-9a-fA-F]{2}){65,2048}$",
+      description:
+        "0x and hex digits: 65 bytes of a key, or what a contract wallet takes (ERC-1271)",
     }),
   },
   {

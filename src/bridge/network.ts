@@ -1,13 +1,14 @@
 import type { Hex } from "viem";
 import type { Chain } from "../chains/index.ts";
 import type { StoredTransaction, StoredTransfer } from "../db/index.ts";
+import type { SignedAuthorization } from "./authorization.ts";
 import type { BurnMessage } from "./message.ts";
 import type { TransferState } from "./transition.ts";
 
 export type Transfer = StoredTransfer<TransferState>;
 
 /** Why a transaction was signed. */
-export type Purpose = "pull" | "approve" | "burn" | "mint";
+export type Purpose = "pull" | "approve" | "burn" | "mint" | "reclaim";
 
 /** How far a transfer's transactions of one purpose have come. */
 export type Settlement =
@@ -51,6 +52,8 @@ export interface BridgeNetwork {
   wallet(): Promise<WalletState>;
   /** Head of the chain: block number or slot. */
   head(): Promise<number>;
+  /** Whether USDC takes a sender's authorization for this amount now. */
+  acceptsPull(authorization: SignedAuthorization, amountAtomic: bigint): Promise<boolean>;
   /** Signs what takes the sender's funds by its authorization. */
   signPull(transfer: Transfer): Promise<readonly StoredTransaction[]>;
   /** Signs the burn and what must go before it, in that order. */
@@ -61,8 +64,13 @@ export interface BridgeNetwork {
   settle(transfer: Transfer, purpose: Purpose): Promise<Settlement>;
   /** Position of our message among those of the burn; undefined when the burn is not in a block. */
   messageIndex(transfer: Transfer, hash: string): Promise<number | undefined>;
-  tryMint(attested: Attested): Promise<MintTrial>;
+  /** Simulates our mint. */
+  tryMint(transfer: Transfer, attested: Attested): Promise<MintTrial>;
   signMint(transfer: Transfer, attested: Attested): Promise<readonly StoredTransaction[]>;
+  /** A burn leaves something whose rent can be taken back after this time; undefined: nothing. */
+  readonly reclaimAfterMs?: number;
+  /** Signs what takes it back; empty when it is no longer there. */
+  signReclaim(transfer: Transfer, attested: Attested): Promise<readonly StoredTransaction[]>;
   /** Hash of the transaction that minted the message, ours or anyone's; undefined: none did. */
   findMint(transfer: Transfer, attested: Attested, hint?: string): Promise<string | undefined>;
 }

@@ -54,7 +54,8 @@ export function createBridgeNetworks(deps: BridgeNetworksDependencies): BridgeNe
     const call = solanaCalls(deps.upstream, chain.id);
     const { store, clock } = deps;
     const sender = createSolanaSender({ chainId: chain.id, call, store, clock });
-    return createSolanaNetwork({ network: cctpOf(chain), secret: keys.solana, call, sender });
+    const network = cctpOf(chain);
+    return createSolanaNetwork({ network, secret: keys.solana, call, sender, store });
   }
 
   function makeEvm(chain: Chain): BridgeNetwork {

@@ -1,27 +1,44 @@
 import { Elysia } from "elysia";
-import { admissionOf, describeOperation, setChargedChain } from "../access/index.ts";
+import {
+  admissionOf,
+  type ApiKey,
+  describeOperation,
+  isOfSameOwner,
+  setChargedChain,
+} from "../access/index.ts";
 import { dataResponse, jsonResponse, readJson } from "../lib/http.ts";
-import { readIdempotencyKey } from "./idempotency.ts";
+import { MAX_IDEMPOTENCY_KEY_LENGTH, readIdempotencyKey } from "./idempotency.ts";
 import { BridgeRequest, BridgeResult, BridgeStatusAnswer } from "./model.ts";
-import type { TransferService } from "./service.ts";
+import type { BridgeCaller, TransferService } from "./service.ts";
 
 /** POST /api/public/bridge and GET /api/public/bridge/{transactionHash}. */
 export function bridgeRoutes(bridge: TransferService, limits: { maxBodyBytes: number }) {
   return new Elysia({ name: "bridge" }).use(startRoute(bridge, limits)).use(statusRoute(bridge));
 }
 
+function callerOf(key: ApiKey): BridgeCaller {
+  return {
+    keyId: key.id,
+    environment: key.environment,
+    limits: {
+      perTransferAtomic: key.bridgePerTransferAtomic,
+      perDayAtomic: key.bridgePerDayAtomic,
+    },
+  };
+}
+
 function startRoute(bridge: TransferService, limits: { maxBodyBytes: number }) {
   return new Elysia({ name: "bridge-start" }).post(
     "/api/public/bridge",
     async ({ request }) => {
-      const { keyId, environment } = admissionOf(request);
+      const { key } = admissionOf(request);
       const body = await readJson(request, BridgeRequest, {
         maxBytes: limits.maxBodyBytes,
         missing: (field) => `Missing required field: ${field}`,
       });
       const idempotencyKey = readIdempotencyKey(request.headers.get("idempotency-key"));
       setChargedChain(request, body.fromChainId);
-      return jsonResponse(await bridge.transfer({ keyId, environment }, body, idempotencyKey));
+      return jsonResponse(await bridge.transfer(callerOf(key), body, idempotencyKey));
     },
     describeOperation("bridge", {
       tag: "Bridge",
@@ -36,6 +53,7 @@ function startRoute(bridge: TransferService, limits: { maxBodyBytes: number }) {
         "Idempotency-Key": {
           in: "header",
           description: "1 to 255 characters; the same key and body stand for the same transfer",
+          schema: { minLength: 1, maxLength: MAX_IDEMPOTENCY_KEY_LENGTH },
         },
       },
       request: {
@@ -80,14 +98,18 @@ const exampleHash = `0x${"ab".repeat(32)}`;
 function statusRoute(bridge: TransferService) {
   return new Elysia({ name: "bridge-status" }).get(
     "/api/public/bridge/:transactionHash",
-    async ({ params }) => dataResponse(await bridge.status(params.transactionHash)),
+    async ({ request, params }) => {
+      const maySee = (keyId: string) => isOfSameOwner(request, keyId);
+      return dataResponse(await bridge.status(params.transactionHash, maySee));
+    },
     describeOperation("bridge-status", {
       tag: "Bridge",
       summary: "Follow a transfer",
       description:
         "The state of a transfer by any of its transaction hashes. `pending` until the burn is " +
         "attested, `attested` until it is minted, then `completed`; `failed` only before a burn " +
-        "existed. `message` and `attestation` allow anyone to mint.",
+        "existed. `message` and `attestation` allow anyone they are given to to mint. Transfers are " +
+        "shown to keys of the same owner as the key that started them, and are 404 to all others.",
       parameters: {
         transactionHash: { description: "hash the bridge answered with", example: exampleHash },
       },

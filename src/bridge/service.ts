@@ -22,6 +22,11 @@ export interface BridgeCaller {
   readonly keyId: string;
   /** Test keys never move mainnet funds. */
   readonly environment: "test" | "live";
+  /** The key's own bounds in atomic USDC, within the operator's; null or absent: those alone. */
+  readonly limits?: {
+    readonly perTransferAtomic: bigint | null;
+    readonly perDayAtomic: bigint | null;
+  };
 }
 
 export interface TransferService {
@@ -37,8 +42,14 @@ export interface TransferService {
     request: BridgeRequest,
     idempotencyKey?: string,
   ): Promise<BridgeResult>;
-  /** @throws ApiError `TRANSFER_NOT_FOUND` */
-  status(transactionHash: string): Promise<BridgeStatus>;
+  /**
+   * @param maySee - whether the asker may see transfers that this key started; left out: all
+   * @throws ApiError `TRANSFER_NOT_FOUND`, also for a transfer that may not be seen
+   */
+  status(
+    transactionHash: string,
+    maySee?: (keyId: string) => Promise<boolean>,
+  ): Promise<BridgeStatus>;
 }
 
 export interface TransferServiceDependencies {
@@ -75,9 +86,8 @@ export function createTransferService(deps: TransferServiceDependencies): Transf
     const { operator } = deps;
     if (!operator) throw new ApiError("BRIDGE_FAILED");
     if (!config.enabled) throw new ApiError("BRIDGE_DISABLED");
-    if (plan.amountAtomic > config.limits.perTransferAtomic) {
-      throw limitExceeded("perTransfer", config);
-    }
+    const limits = limitsFor(caller, config);
+    if (plan.amountAtomic > limits.perTransferAtomic) throw limitExceeded("perTransfer", limits);
     const draft = await prepare(operator.networks, caller, plan, request).catch((error) => {
       if (error instanceof ApiError) throw error;
       deps.log.error({ error, chainId: plan.from.id }, "a bridge transfer cannot be started");
@@ -87,12 +97,12 @@ export function createTransferService(deps: TransferServiceDependencies): Transf
       transfer: draft,
       idempotency,
       limits: {
-        perKeyAndDay: config.limits.perKeyAndDayAtomic,
-        perDay: config.limits.perDayAtomic,
+        perKeyAndDay: limits.perKeyAndDayAtomic,
+        perDay: limits.perDayAtomic,
         daySince: draft.createdAt - (draft.createdAt % DAY_MS),
       },
     });
-    if (created.kind === "limit") throw limitExceeded(created.which, config);
+    if (created.kind === "limit") throw limitExceeded(created.which, limits);
     if (created.kind === "known") return answerKnown(created, idempotency?.bodyHash);
     deps.onEdge("created stored", draft.id);
     await launch(operator.follower, draft.id);
@@ -115,7 +125,7 @@ export function createTransferService(deps: TransferServiceDependencies): Transf
       store.outstanding(plan.from.id, UNBURNED),
       networks.mintTarget(plan),
       destination.head(),
-      signed ? checkAuthorization(plan, signed, networks.evmOperator, clock.now()) : null,
+      signed ? checkAuthorization(plan, signed, clock.now(), source.acceptsPull) : null,
     ]);
     const now = clock.now();
     const input = { plan, keyId: caller.keyId, target, authorization, destinationBlock, now };
@@ -199,12 +209,13 @@ export function createTransferService(deps: TransferServiceDependencies): Transf
         start(caller, plan, request, { key: idempotencyKey, bodyHash }),
       );
     },
-    async status(transactionHash) {
+    async status(transactionHash, maySee) {
       // A Solana signature has a case, a hash does not.
       const isHash = transactionHash.startsWith("0x");
       const hash = isHash ? transactionHash.toLowerCase() : transactionHash;
       const transfer = await store.findByHash(hash);
-      if (!transfer) throw new ApiError("TRANSFER_NOT_FOUND");
+      const isShown = transfer && (!maySee || (await maySee(transfer.keyId)));
+      if (!isShown) throw new ApiError("TRANSFER_NOT_FOUND");
       return describe(transfer as Transfer);
     },
   };
@@ -214,10 +225,22 @@ function usdc(atomic: bigint): string {
   return formatDecimalAmount(atomic, USDC_DECIMALS);
 }
 
-function limitExceeded(
-  which: "perTransfer" | "perKeyAndDay" | "perDay",
-  { limits }: Config["bridge"],
-): ApiError {
+type Limits = Config["bridge"]["limits"];
+
+/** The operator's limits, of which a key may have smaller ones. */
+function limitsFor(caller: BridgeCaller, { limits }: Config["bridge"]): Limits {
+  return {
+    ...limits,
+    perTransferAtomic: smaller(limits.perTransferAtomic, caller.limits?.perTransferAtomic),
+    perKeyAndDayAtomic: smaller(limits.perKeyAndDayAtomic, caller.limits?.perDayAtomic),
+  };
+}
+
+function smaller(bound: bigint, own: bigint | null | undefined): bigint {
+  return own !== null && own !== undefined && own < bound ? own : bound;
+}
+
+function limitExceeded(which: "perTransfer" | "perKeyAndDay" | "perDay", limits: Limits): ApiError {
   const [atomic, per] = {
     perTransfer: [limits.perTransferAtomic, "transfer"] as const,
     perKeyAndDay: [limits.perKeyAndDayAtomic, "key and day"] as const,

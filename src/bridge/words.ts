@@ -1,6 +1,6 @@
-import { bytesToHex, type Hex, isAddress, padHex } from "viem";
+import { bytesToHex, type Hex, hexToBytes, isAddress, padHex } from "viem";
 import { type Chain, findToken } from "../chains/index.ts";
-import { decodeBase58 } from "../lib/base58.ts";
+import { decodeBase58, encodeBase58 } from "../lib/base58.ts";
 
 /**
  * An address as CCTP messages carry it: 32 bytes, EVM addresses padded on the left.
@@ -15,6 +15,11 @@ export function addressWord(kind: Chain["kind"], address: string): Hex {
   return bytesToHex(bytes);
 }
 
+/** The Solana address a 32-byte word of a CCTP message stands for. */
+export function solanaAddressOf(word: Hex): string {
+  return encodeBase58(hexToBytes(word));
+}
+
 /** CCTP's contracts and USDC on one network, in the network's own address form. */
 export interface CctpNetwork {
   readonly chain: Chain;
@@ -22,6 +27,8 @@ export interface CctpNetwork {
   readonly tokenMessenger: string;
   readonly messageTransmitter: string;
   readonly usdc: string;
+  /** Solana: address lookup table of what mints name. */
+  readonly lookupTable?: string;
 }
 
 /** @throws Error when the network has no CCTP or no USDC, which the plan has checked */

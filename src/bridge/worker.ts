@@ -30,6 +30,8 @@ export interface Worker {
 
 /** Transfers worked on at once. */
 const MAX_IN_FLIGHT = 32;
+/** Completed transfers taken up at once, for what they left behind. */
+const MAX_TIDIED = 4;
 const CHAIN_STATES: readonly TransferState[] = [
   "created",
   "pulling",
@@ -75,8 +77,16 @@ export function createWorker(deps: WorkerDependencies): Worker {
 
   let holdsLease = false;
   async function tick(): Promise<void> {
-    holdsLease = await store.acquireLease(lease, owner, clock.now(), deps.leaseMs);
-    if (holdsLease) await takeUpDue(CHAIN_STATES, MAX_IN_FLIGHT);
+    try {
+      holdsLease = await store.acquireLease(lease, owner, clock.now(), deps.leaseMs);
+    } catch (error) {
+      // Who cannot ask does not know, and another may have it by now.
+      holdsLease = false;
+      throw error;
+    }
+    if (!holdsLease) return;
+    await takeUpDue(CHAIN_STATES, MAX_IN_FLIGHT);
+    await takeUpDue(["completed"], MAX_TIDIED);
   }
 
   async function tickAttestation(): Promise<void> {

@@ -1,3 +1,4 @@
+export { createLiveRegistry, type LiveRegistry } from "./live.ts";
 export {
   type Chain,
   type ChainRegistry,

@@ -46,6 +46,7 @@ export function serviceConfig(
       aggregators: aggregators(served),
     },
     ...(attestationUrls && { bridge: bridge(attestationUrls) }),
+    console: { signUp: "open", account: { scopes: ["read", "swaps", "quotes", "bridges"] } },
     balance: {
       allowedOrigins: [
         ...served.flatMap(({ chain, nodes }) => urlsOf(chain.url, nodes)),

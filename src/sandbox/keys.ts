@@ -17,7 +17,7 @@ export interface SandboxSecrets {
 export async function prepareSecrets(dir: string, databaseUrl: string): Promise<SandboxSecrets> {
   const file = join(dir, "secrets.json");
   const kept = readKept(file);
-  const database = openDatabase(databaseUrl);
+  const database = await openDatabase(databaseUrl);
   try {
     const service = await openKeyService(database);
     const entries: [string, string][] = [];

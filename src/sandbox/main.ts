@@ -56,7 +56,11 @@ function readPort(text: string | undefined): number {
 }
 
 function print(info: SandboxInfo): void {
-  console.log(`\nCauseway is ready at ${info.baseUrl} (API reference: ${info.baseUrl}/swagger)\n`);
+  console.log(`\nCauseway is ready at ${info.baseUrl}`);
+  console.log(
+    `  console        ${info.baseUrl}/console (sign in with a wallet, or the admin token)`,
+  );
+  console.log(`  API reference  ${info.baseUrl}/swagger\n`);
   console.log("API keys");
   for (const [name, key] of Object.entries(info.keys ?? {})) {
     console.log(`  ${name.padEnd(8)} ${key}`);

@@ -54,7 +54,14 @@ export async function startService(group: ProcessGroup, options: ServiceOptions)
 
 /** What the surrounding shell says about a real service, set to nothing. */
 function withoutSurroundings(): Record<string, string> {
-  const names = ["TLS_CERT", "TLS_KEY", "TRUSTED_PROXIES", "REDIS_URL"];
+  const names = [
+    "TLS_CERT",
+    "TLS_KEY",
+    "TRUSTED_PROXIES",
+    "REDIS_URL",
+    "KEY_PEPPER",
+    "KEY_PEPPER_FILE",
+  ];
   const upstreams = Object.keys(process.env).filter((name) => name.startsWith("UPSTREAMS_"));
   return Object.fromEntries([...names, ...upstreams].map((name) => [name, ""]));
 }

@@ -4,7 +4,7 @@ import { createRegistry } from "../chains/index.ts";
 import { sandboxAccounts } from "./accounts.ts";
 import { type AggregatorFeed, startAggregatorFeed } from "./aggregators.ts";
 import type { AttestationService } from "./cctp/service.ts";
-import { attestedSolanaChain } from "./cctp/solanaChain.ts";
+import { linkSolana } from "./cctp/solana/chain.ts";
 import { startAttestation } from "./cctp/start.ts";
 import { solanaDevnet } from "../chains/networks/solana.ts";
 import {
@@ -104,10 +104,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       startChains(group, { ...options, dir }),
       startSolana(group, options),
     ]);
-    const attestation = startAttestation(
-      served.map(({ chain }) => chain),
-      [attestedSolanaChain(solana.url)],
-    );
+    const prepared = served.map(({ chain }) => chain);
+    const attestation = startAttestation(prepared, [await linkSolana(solana.url, prepared)]);
     parts = { served, solana, attestation, aggregatorFeed: await feedAggregators(served) };
     await (options.withService === false ? publish(parts) : startService());
   } catch (error) {

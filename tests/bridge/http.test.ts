@@ -1,13 +1,16 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { openDatabase } from "../../src/db/index.ts";
+import { temporaryDirectory } from "../support/sandbox.ts";
 import { type Stack, startStack } from "../app/stack.ts";
 import { freshRecipient } from "./world.ts";
 
+const databaseUrl = `file:${temporaryDirectory()}/bridge.db` as const;
 let stack: Stack;
 let key: string;
 beforeAll(async () => {
-  stack = await startStack([5042002, 84532]);
+  stack = await startStack([5042002, 84532], databaseUrl);
   key = (await stack.service.key({ scopes: ["bridges"] })).secret;
-}, 30_000);
+}, 60_000);
 afterAll(() => stack.stop());
 
 const body = (changes: object = {}) => ({
@@ -19,10 +22,10 @@ const body = (changes: object = {}) => ({
   ...changes,
 });
 
-async function post(content: object, headers: Record<string, string> = {}) {
+async function post(content: object, headers: Record<string, string> = {}, secret = key) {
   const answer = await fetch(`${stack.service.base}/bridge`, {
     method: "POST",
-    headers: { "x-api-key": key, ...headers },
+    headers: { "x-api-key": secret, ...headers },
     body: JSON.stringify(content),
   });
   const code = answer.headers.get("x-error-code");
@@ -81,7 +84,7 @@ test("a transfer is answered with hash, pending and a range, and followed until 
     }
     await Bun.sleep(20);
   }
-}, 20_000);
+}, 60_000);
 
 test("an Idempotency-Key of 255 characters gives equal bytes, a longer or empty one 400, another body 409", async () => {
   const content = body();
@@ -106,6 +109,55 @@ test("a test key does not move mainnet funds, and a malformed authorization is n
   const malformed = await post(body({ authorization }));
   expect(malformed).toMatchObject({ status: 400, code: "INVALID_FIELD" });
   expect(malformed.text).toContain("authorization.salt");
+});
+
+test("a key's own limits are those of its record, and a change of them holds at once", async () => {
+  const { access } = stack.service;
+  const limits = { bridgePerTransferAtomic: 5_000_000n, bridgePerDayAtomic: 8_000_000n };
+  const { id, secret } = await stack.service.key({ scopes: ["bridges"], ...limits });
+  const send = (amount: string) => post(body({ amount, useForwarder: false }), {}, secret);
+  const refused = await send("5.01");
+  expect(refused).toMatchObject({ status: 403, code: "BRIDGE_LIMIT_EXCEEDED", cu: "0" });
+  expect(refused.text).toContain("5.000000 USDC per transfer");
+  expect((await send("5")).status).toBe(200);
+  const tooMuch = await send("5");
+  expect(tooMuch).toMatchObject({ status: 403, code: "BRIDGE_LIMIT_EXCEEDED" });
+  expect(tooMuch.text).toContain("8.000000 USDC per key and day");
+  await access.keys.update(id, { bridgePerDayAtomic: null }, "test");
+  expect((await send("5")).status).toBe(200);
+});
+
+test("a transfer is shown to keys of the same owner, and is 404 to those of others", async () => {
+  const { access } = stack.service;
+  const database = openDatabase(databaseUrl);
+  const newAccount = async (id: string) => {
+    const at = { createdAt: 1, lastSignInAt: 1, disabledAt: null };
+    const account = { id, address: `0x${id}`, scopes: null, maxKeys: null, maxWindowLimit: null };
+    const entry = { at: 1, actor: "test", action: "account.create", subject: id, detail: {} };
+    await database.accounts.insert({ ...account, ...at }, undefined, entry);
+    return { accountId: id, maxKeys: 10 };
+  };
+  const [alice, bob] = [await newAccount("alice"), await newAccount("bob")];
+  const keyOf = async (owner?: { accountId: string; maxKeys: number }) => {
+    const input = { environment: "test", scopes: ["bridges"] } as const;
+    return (await access.keys.create(input, "test", owner)).secret;
+  };
+  const ofAlice = await keyOf(alice);
+  const { transactionHash } = JSON.parse((await post(body(), {}, ofAlice)).text);
+  const statusFor = async (secret: string, hash = transactionHash) => {
+    const headers = { "x-api-key": secret };
+    const answer = await fetch(`${stack.service.base}/bridge/${hash}`, { headers });
+    return [answer.status, answer.headers.get("x-error-code")];
+  };
+  expect(await statusFor(ofAlice)).toEqual([200, null]);
+  expect(await statusFor(await keyOf(alice))).toEqual([200, null]);
+  expect(await statusFor(await keyOf(bob))).toEqual([404, "TRANSFER_NOT_FOUND"]);
+  expect(await statusFor(key)).toEqual([404, "TRANSFER_NOT_FOUND"]);
+  database.close();
+  // The operator's keys are of one owner.
+  const ofOperator = JSON.parse((await post(body())).text).transactionHash;
+  expect(await statusFor(await keyOf(), ofOperator)).toEqual([200, null]);
+  expect(await statusFor(ofAlice, ofOperator)).toEqual([404, "TRANSFER_NOT_FOUND"]);
 });
 
 test("metrics tell how many transfers stand where", async () => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { BridgeRequest } from "../../src/bridge/model.ts";
 import { accounts, temporaryDirectory } from "../support/sandbox.ts";
+import { allCompleted, runUntilDeath } from "./death.ts";
 import { startBridge } from "./running.ts";
 import { ARC, authorize, BASE, countFor, freshRecipient, startWorld, type World } from "./world.ts";
 
@@ -12,7 +13,7 @@ import { ARC, authorize, BASE, countFor, freshRecipient, startWorld, type World 
 let world: World;
 beforeAll(async () => {
   world = await startWorld();
-}, 30_000);
+}, 60_000);
 afterAll(() => world.stop());
 
 /** Every point between two effects, of a transfer that is minted by us. */
@@ -53,31 +54,6 @@ const pullEdges = [
 ];
 const ROUNDS = 3;
 
-const children = new Set<Bun.Subprocess>();
-afterAll(() => {
-  for (const child of children) child.kill("SIGKILL");
-});
-
-/** Runs a process until it dies at its edge. */
-async function runUntilDeath(databaseUrl: string, transfer: object): Promise<string> {
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, "service.ts")], {
-    stdin: new Blob([
-      JSON.stringify({
-        world: { configFile: world.configFile, operatorKeyFile: world.operatorKeyFile },
-        databaseUrl,
-        transfer,
-      }),
-    ]),
-    stdout: "ignore",
-    stderr: "inherit",
-    timeout: 20_000,
-  });
-  children.add(child);
-  await child.exited;
-  children.delete(child);
-  return String(child.signalCode);
-}
-
 interface Planned {
   readonly request: BridgeRequest;
   readonly dieAt: string;
@@ -113,7 +89,7 @@ test(`killed at each of ${edges.length + pullEdges.length} edges, ${ROUNDS} roun
   const transfers: Planned[] = [];
   for await (const plan of planned()) {
     const { dieAt, request } = plan;
-    expect([dieAt, await runUntilDeath(databaseUrl, { request, dieAt })]).toEqual([
+    expect([dieAt, await runUntilDeath(world, databaseUrl, { request, dieAt })]).toEqual([
       dieAt,
       "SIGKILL",
     ]);
@@ -123,15 +99,7 @@ test(`killed at each of ${edges.length + pullEdges.length} edges, ${ROUNDS} roun
   const survivor = startBridge(world, { databaseUrl });
   const all = await survivor.database.bridge.list({ limit: 1_000 });
   expect(all).toHaveLength(transfers.length);
-  for (const { id } of all) {
-    const deadline = performance.now() + 20_000;
-    for (;;) {
-      const row = await survivor.database.bridge.find(id);
-      if (row?.state === "completed") break;
-      if (performance.now() > deadline) throw new Error(`${row?.state}: ${row?.attention}`);
-      await Bun.sleep(20);
-    }
-  }
+  await allCompleted(survivor);
   for (const { request, dieAt } of transfers) {
     const { fromChainId, toChainId, recipientAddress } = request;
     const { burns } = await countFor(world, fromChainId, recipientAddress);

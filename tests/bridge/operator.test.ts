@@ -63,7 +63,7 @@ const run = async (...args: string[]) => {
   const database = openDatabase(":memory:");
   await bridgeCommand(
     args,
-    () => ({ store: database.bridge, close: database.close }),
+    async () => ({ store: database.bridge, close: database.close }),
     (text) => printed.push(text),
   );
   return printed.join("\n");

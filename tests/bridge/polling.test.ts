@@ -6,7 +6,7 @@ import { ARC, BASE, startWorld, type World } from "./world.ts";
 let world: World;
 beforeAll(async () => {
   world = await startWorld();
-}, 30_000);
+}, 60_000);
 afterAll(() => world.stop());
 
 const OPEN = 1_000;
@@ -81,4 +81,4 @@ test("1,000 open transfers poll at most 10 times per second, and nobody does aft
   const next = polls.find((time) => time > blockedAt)!;
   expect(next - blockedAt).toBeGreaterThanOrEqual(restMs - 20);
   await running.stop();
-}, 20_000);
+}, 60_000);

@@ -2,6 +2,7 @@ import { type BridgeService, createBridge } from "../../src/bridge/index.ts";
 import { createRegistry } from "../../src/chains/index.ts";
 import { type ConfigFile, loadConfig } from "../../src/config/index.ts";
 import { type Database, openDatabase } from "../../src/db/index.ts";
+import type { Clock } from "../../src/lib/clock.ts";
 import { createMetrics, silentLogger } from "../../src/telemetry/index.ts";
 import { createUpstreamPool } from "../../src/upstream/index.ts";
 
@@ -24,11 +25,14 @@ export function startBridge(
   world: Surroundings,
   options: {
     readonly databaseUrl?: string;
+    /** In place of one that is opened by its URL. */
+    readonly database?: Database;
     readonly bridge?: ConfigFile["bridge"];
     readonly onEdge?: (edge: string, transferId: string) => void;
     /** Receives the ids of the transfers that are there already. */
     readonly others?: Set<string>;
     readonly worker?: boolean;
+    readonly clock?: Clock;
   } = {},
 ): RunningBridge {
   const file = { ...world.configFile, bridge: { ...world.configFile.bridge, ...options.bridge } };
@@ -37,10 +41,11 @@ export function startBridge(
     () => JSON.stringify(file),
   );
   const registry = createRegistry(config.networks);
-  const database = openDatabase(options.databaseUrl ?? ":memory:");
+  const database =
+    options.database ?? openDatabase((options.databaseUrl ?? ":memory:") as ":memory:");
   // The store answers at once on SQLite.
-  const known = database.bridge.list({ limit: 1_000 }) as readonly { readonly id: string }[];
-  for (const { id } of known) options.others?.add(id);
+  const list = () => database.bridge.list({ limit: 1_000 }) as readonly { readonly id: string }[];
+  if (options.others) for (const { id } of list()) options.others.add(id);
   const pool = createUpstreamPool({ registry });
   const bridge = createBridge({
     chains: registry,
@@ -50,6 +55,7 @@ export function startBridge(
     log: silentLogger,
     metrics: createMetrics(),
     ...(options.onEdge && { onEdge: options.onEdge }),
+    ...(options.clock && { clock: options.clock }),
   });
   if (options.worker !== false) bridge.start();
   return {

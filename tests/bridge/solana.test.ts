@@ -12,9 +12,14 @@ import {
   associatedTokenAccount,
   burnAddresses,
   canBeWallet,
+  messageTransmitterAccount,
   mintAddresses,
 } from "../../src/bridge/solana/addresses.ts";
-import { burnInstruction, receiveInstruction } from "../../src/bridge/solana/instructions.ts";
+import {
+  burnInstruction,
+  receiveInstruction,
+  reclaimInstruction,
+} from "../../src/bridge/solana/instructions.ts";
 import { solana, solanaDevnet } from "../../src/chains/networks/solana.ts";
 import { accounts } from "../support/sandbox.ts";
 
@@ -161,6 +166,24 @@ test("the mint instruction has its accounts in the program's order and its bytes
     at.messengerEventAuthority,
     devnet.tokenMessenger,
   ]);
+});
+
+test("the reclaim instruction names payer, transmitter and event account, and carries what was attested", async () => {
+  const payee = await createKeyPairSignerFromBytes(operatorSecret);
+  const event = (await generateKeyPairSigner()).address;
+  const transmitterState = await messageTransmitterAccount(devnet);
+  const terms = { bytes: "0x0102", attestation: "0x030405" } as const;
+  const made = reclaimInstruction(devnet, payee, { transmitterState, event }, terms);
+  const { WRITABLE, WRITABLE_SIGNER } = AccountRole;
+  expect(made.programAddress).toBe(devnet.messageTransmitter);
+  expect(made.accounts!.map((meta) => [meta.address as string, meta.role])).toEqual([
+    [payee.address, WRITABLE_SIGNER],
+    ["W1k5ijkaSTo5iA5zChNpfzcy796fLhkBxfmJuR8W8HU", WRITABLE],
+    [event, WRITABLE],
+  ]);
+  expect(bytesToHex(Uint8Array.from(made.data!))).toBe(
+    "0x5ec6b49f83ec0fae03000000030405020000000102",
+  );
 });
 
 test("forwarding hooks have the frame of the forwarding service", () => {

@@ -1,6 +1,9 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Database, StoredTransfer } from "../../src/db/index.ts";
 import { engines } from "../db/engines.ts";
+
+// Postgres may have to be started first.
+setDefaultTimeout(60_000);
 
 const transfer = (id: string, changes: Partial<StoredTransfer> = {}): StoredTransfer => ({
   id,
@@ -155,17 +158,26 @@ describe.each(engines)("$name", ({ open }) => {
     expect(async () => reserve(database, "b", 0)).toThrow("failed");
   });
 
-  test("a lease has one owner until it ends or is given back", async () => {
+  test("a lease has one owner over all processes until it is given back or its time ends", async () => {
     using opened = await open();
-    const { bridge } = opened.database;
-    expect(await bridge.acquireLease("l", "a", 0, 100)).toBe(true);
-    expect(await bridge.acquireLease("l", "b", 99, 100)).toBe(false);
-    expect(await bridge.acquireLease("l", "a", 99, 100)).toBe(true);
-    expect(await bridge.acquireLease("l", "b", 150, 100)).toBe(false);
-    expect(await bridge.acquireLease("l", "b", 199, 100)).toBe(true);
-    await bridge.releaseLease("l", "a");
-    expect(await bridge.acquireLease("l", "a", 200, 100)).toBe(false);
-    await bridge.releaseLease("l", "b");
-    expect(await bridge.acquireLease("l", "a", 200, 100)).toBe(true);
+    const here = opened.database.bridge;
+    const other = await opened.again();
+    const there = other.bridge;
+    expect(await here.acquireLease("l", "a", 0, 100)).toBe(true);
+    expect(await there.acquireLease("l", "b", 99, 100)).toBe(false);
+    expect(await here.acquireLease("l", "a", 99, 100)).toBe(true);
+    expect(await there.acquireLease("l", "b", 150, 100)).toBe(false);
+    expect(await there.acquireLease("m", "b", 150, 100)).toBe(true);
+    await there.releaseLease("l", "b");
+    expect(await there.acquireLease("l", "b", 160, 100)).toBe(false);
+    await here.releaseLease("l", "a");
+    expect(await there.acquireLease("l", "b", 170, 100)).toBe(true);
+    // A process that ends gives nothing back.
+    other.close();
+    const deadline = performance.now() + 20_000;
+    while (!(await here.acquireLease("l", "a", 300, 100))) {
+      expect(performance.now()).toBeLessThan(deadline);
+      await Bun.sleep(10);
+    }
   });
 });

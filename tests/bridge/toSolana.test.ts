@@ -1,20 +1,20 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
-import { generateKeyPairSigner, getBase64Encoder, getTransactionDecoder } from "@solana/kit";
+import { generateKeyPairSigner, getBase64Encoder } from "@solana/kit";
 import type { BridgeRequest } from "../../src/bridge/model.ts";
 import { associatedTokenAccount } from "../../src/bridge/solana/addresses.ts";
 import { ApiError } from "../../src/lib/errors.ts";
-import { nodeRpc } from "../../src/sandbox/rpc.ts";
+import type { Mood } from "../../src/sandbox/cctp/moods.ts";
 import { solanaMints } from "../../src/sandbox/solana/mints.ts";
 import { accounts } from "../support/sandbox.ts";
 import { type RunningBridge, startBridge } from "./running.ts";
-import { ARC, BASE, SOLANA, startWorld, type World } from "./world.ts";
+import { ARC, BASE, SOLANA, startWorld, usdcOnSolana, type World } from "./world.ts";
 
 let world: World;
 let running: RunningBridge;
 beforeAll(async () => {
   world = await startWorld({ solana: true });
   running = startBridge(world);
-}, 30_000);
+}, 60_000);
 afterEach(() => world.attestation.setMood({}));
 afterAll(async () => {
   await running.stop();
@@ -33,12 +33,7 @@ const request = (changes: Partial<BridgeRequest>): BridgeRequest => ({
   ...changes,
 });
 
-async function usdcOn(owner: string): Promise<bigint> {
-  const account = await associatedTokenAccount(owner as never, solanaMints.usdc);
-  const rpc = nodeRpc(world.solanaUrl!);
-  const found = await rpc.call("getTokenAccountBalance", [account]).catch(() => undefined);
-  return BigInt((found as { value: { amount: string } } | undefined)?.value.amount ?? 0);
-}
+const usdcOn = (owner: string) => usdcOnSolana(world, owner);
 
 test.each([ARC, BASE])(
   "from %d to a wallet with and without a token account",
@@ -58,7 +53,7 @@ test.each([ARC, BASE])(
       expect(Math.round(Number(status.fee) * 1e6)).toBeGreaterThanOrEqual(209_052 + setup);
     }
   },
-  20_000,
+  60_000,
 );
 
 test("a token account, a program's account or another network's address is no recipient", async () => {
@@ -71,27 +66,40 @@ test("a token account, a program's account or another network's address is no re
   await expect(running.bridge.transfer(caller, toEvm)).rejects.toBeInstanceOf(ApiError);
 });
 
-test("a burn on Solana is signed by both keys, fits a packet, and is refused only for want of the program", async () => {
-  const quiet = startBridge(world, { worker: false });
-  const body = request({ fromChainId: SOLANA, toChainId: ARC, recipientAddress: wallet.address });
-  const { transactionHash } = await quiet.bridge.transfer(caller, body);
-  const [row] = await quiet.database.bridge.list({ limit: 1 });
-  const [burn] = await quiet.database.bridge.transactions(row!.id);
-  expect(burn).toMatchObject({ hash: transactionHash, purpose: "burn", nonce: null });
-  expect(row!.state).toBe("signed");
+/** Moods in which the forwarder does not deliver, so that we mint ourselves or find who did. */
+const moods: readonly (readonly [string, Mood])[] = [
+  ["a forwarder that fails", { forward: "fails" }],
+  ["a forwarder that never comes", { forward: "never" }],
+  ["a forwarder that is front-run", { forward: "front-run" }],
+  ["an attestation that expired", { forward: "fails", expired: true }],
+  ["an attestation that expired before the forwarder came", { expired: true }],
+  ["all that is slow and broken", { unseenPolls: 2, failingPolls: 2, malformedPolls: 2 }],
+];
+test.each(moods)(
+  "%s: a wallet without a token account gets exactly the amount",
+  async (_, mood) => {
+    world.attestation.setMood(mood);
+    const owner = (await generateKeyPairSigner()).address as string;
+    const { transactionHash } = await running.bridge.transfer(
+      caller,
+      request({ fromChainId: BASE, recipientAddress: owner }),
+    );
+    expect((await running.finished(transactionHash)).status).toBe("completed");
+    expect(await usdcOn(owner)).toBe(10_000_000n);
+  },
+  20_000,
+);
 
-  const wire = getBase64Encoder().encode(burn!.raw);
-  expect(wire.length).toBeLessThanOrEqual(1_232);
-  const { signatures } = getTransactionDecoder().decode(wire);
-  expect(Object.keys(signatures)).toContain(accounts.solana.operator.address);
-  expect(Object.values(signatures).every((signature) => signature?.length === 64)).toBe(true);
-  const options = { encoding: "base64", sigVerify: true };
-  const simulated = await nodeRpc(world.solanaUrl!).call("simulateTransaction", [
-    burn!.raw,
-    options,
-  ]);
-  expect(JSON.stringify((simulated as { value: { err: unknown } }).value.err)).toMatch(
-    /ProgramAccountNotFound|UnsupportedProgramId|InvalidProgramForExecution/,
+test("without forwarder we mint, in one packet, and the recipient gets exactly the amount", async () => {
+  const owner = (await generateKeyPairSigner()).address as string;
+  const { transactionHash } = await running.bridge.transfer(
+    caller,
+    request({ recipientAddress: owner, useForwarder: false }),
   );
-  await quiet.stop();
-});
+  expect(await running.finished(transactionHash)).toMatchObject({ fee: "0.000000" });
+  expect(await usdcOn(owner)).toBe(10_000_000n);
+  const row = await running.database.bridge.findByHash(transactionHash);
+  const mint = (await running.database.bridge.transactions(row!.id)).at(-1)!;
+  expect([mint.purpose, mint.chainId]).toEqual(["mint", SOLANA]);
+  expect(getBase64Encoder().encode(mint.raw).length).toBeLessThanOrEqual(1_232);
+}, 20_000);

@@ -1,18 +1,28 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { createPublicClient, http } from "viem";
+import { createPublicClient, createWalletClient, erc20Abi, http } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
 import type { BridgeRequest } from "../../src/bridge/model.ts";
 import { ApiError, type ErrorCode } from "../../src/lib/errors.ts";
 import { messageFields, type Mood } from "../../src/sandbox/cctp/moods.ts";
 import { accounts, temporaryDirectory } from "../support/sandbox.ts";
 import { type RunningBridge, startBridge } from "./running.ts";
-import { ARC, authorize, BASE, countFor, freshRecipient, startWorld, type World } from "./world.ts";
+import {
+  ARC,
+  authorize,
+  BASE,
+  countFor,
+  freshRecipient,
+  startWorld,
+  usdcAddress,
+  type World,
+} from "./world.ts";
 
 let world: World;
 let running: RunningBridge;
 beforeAll(async () => {
   world = await startWorld();
   running = startBridge(world);
-}, 30_000);
+}, 60_000);
 afterEach(() => world.attestation.setMood({}));
 afterAll(async () => {
   await running.stop();
@@ -50,6 +60,30 @@ async function expectDelivered(body: BridgeRequest, amount = TEN) {
   expect((await countFor(world, body.fromChainId, body.recipientAddress)).burns).toBe(1);
   expect((await countFor(world, body.toChainId, body.recipientAddress)).mints).toBe(1);
   return status;
+}
+
+/**
+ * Another process's bridge with a ledger of its own. The two share a wallet, so it begins when the
+ * other's transactions are in blocks, and ends when its own are.
+ */
+async function separate(options: Parameters<typeof startBridge>[1]): Promise<RunningBridge> {
+  await inBlocks(running);
+  const other = startBridge(world, options);
+  const stop = async () => {
+    await inBlocks(other);
+    await other.stop();
+  };
+  return { ...other, stop };
+}
+
+async function inBlocks({ database }: RunningBridge): Promise<void> {
+  for (const { id } of await database.bridge.list({ limit: 1_000 })) {
+    for (const { chainId, nonce } of await database.bridge.transactions(id)) {
+      const client = createPublicClient({ transport: http(world.chains[chainId]!.url) });
+      const { address } = accounts.operator;
+      while ((await client.getTransactionCount({ address })) <= nonce!) await Bun.sleep(20);
+    }
+  }
 }
 
 describe("moods of the attestation service", () => {
@@ -92,7 +126,7 @@ describe("moods of the attestation service", () => {
         ),
       );
     },
-    20_000,
+    60_000,
   );
 
   test("a 429 block is rested out", async () => {
@@ -106,7 +140,7 @@ describe("moods of the attestation service", () => {
 
   test("without any quote we mint ourselves", async () => {
     world.attestation.block(60_000);
-    const fresh = startBridge(world, { worker: false });
+    const fresh = await separate({ worker: false });
     const body = request({ recipientAddress: freshRecipient() });
     const { transactionHash } = await fresh.bridge.transfer(caller, body);
     expect(await fresh.bridge.status(transactionHash)).toMatchObject({
@@ -117,10 +151,17 @@ describe("moods of the attestation service", () => {
     world.attestation.block(0);
   });
 
-  test("a forwarder that takes no fee leaves it to the recipient, who gets no less", async () => {
+  test("a fee that nobody takes is minted with the amount, as the protocol has it: never less, and within the cap", async () => {
     world.attestation.setMood({ forward: "underpaid" });
     const status = await expectDelivered(request(), TEN + 209_052n);
     expect(status.fee).toBe("0.000000");
+    const [row] = await running.database.bridge.list({ limit: 1 });
+    const attested = (await running.database.bridge.events(row!.id)).find(
+      ({ event }) => event === "attested",
+    );
+    expect(attested?.detail).toMatchObject({ feeExecuted: "0", feeLeft: "209052" });
+    // Where no forwarder is paid there is no fee that could be left over.
+    await expectDelivered(request({ useForwarder: false }));
   });
 
   test("the delay's reason is shown while it lasts", async () => {
@@ -156,7 +197,7 @@ test("a forged message, each field altered in turn, is never minted", async () =
     const balance = await world.usdcOf(ARC, recipient);
     expect([forgedField, status, mints, balance]).toEqual([forgedField, "completed", 1, TEN]);
   }
-}, 30_000);
+}, 60_000);
 
 describe("many at once", () => {
   test("100 identical requests with one Idempotency-Key are one transfer with 100 equal answers", async () => {
@@ -174,11 +215,11 @@ describe("many at once", () => {
     expect(again).toEqual(answers[0]!);
     const elsewhere = await running.bridge.transfer({ ...caller, keyId: "other" }, body, "same");
     expect(elsewhere.transactionHash).not.toBe(again.transactionHash);
-  }, 20_000);
+  }, 60_000);
 
   test("two processes given the same Idempotency-Key make one transfer", async () => {
     const databaseUrl = `file:${temporaryDirectory()}/b.db`;
-    const [one, two] = [startBridge(world, { databaseUrl }), startBridge(world, { databaseUrl })];
+    const [one, two] = [await separate({ databaseUrl }), await separate({ databaseUrl })];
     const body = request();
     const answers = await Promise.all(
       [one, two, one, two].map(({ bridge }) => bridge.transfer(caller, body, "k")),
@@ -187,7 +228,7 @@ describe("many at once", () => {
     await one.finished(answers[0]!.transactionHash);
     expect((await countFor(world, ARC, body.recipientAddress)).burns).toBe(1);
     await Promise.all([one.stop(), two.stop()]);
-  }, 20_000);
+  }, 60_000);
 
   test("50 different transfers of one signer are 50 burns without a gap in the nonces", async () => {
     const client = createPublicClient({ transport: http(world.chains[ARC]!.url) });
@@ -251,21 +292,67 @@ describe("the sender's own funds", () => {
     expect(await codeOf(running.bridge.transfer(caller, anonymous))).toBe("INVALID_AUTHORIZATION");
   });
 
-  test("an authorization used a second time burns nothing", async () => {
+  test("an authorization used a second time is refused", async () => {
     const body = await signed(request({ senderAddress: wallet.address, useForwarder: false }));
     await expectDelivered(body);
-    const { transactionHash } = await running.bridge.transfer(caller, body);
-    expect((await running.finished(transactionHash)).status).toBe("failed");
+    expect(await codeOf(running.bridge.transfer(caller, body))).toBe("INVALID_AUTHORIZATION");
+  });
+
+  test("an authorization used twice at once is taken and burned once", async () => {
+    const body = await signed(request({ senderAddress: wallet.address, useForwarder: false }));
+    const before = await world.usdcOf(ARC, wallet.address);
+    const started = await Promise.all([
+      running.bridge.transfer(caller, body),
+      running.bridge.transfer(caller, body),
+    ]);
+    const ends = await Promise.all(
+      started.map(({ transactionHash }) => running.finished(transactionHash)),
+    );
+    expect(ends.map(({ status }) => status).toSorted()).toEqual(["completed", "failed"]);
     expect((await countFor(world, ARC, body.recipientAddress)).burns).toBe(1);
+    expect(before - (await world.usdcOf(ARC, wallet.address))).toBe(TEN);
+  });
+
+  /** Runtime code of wallets whose `isValidSignature` answers yes (ERC-1271), and nothing. */
+  const contractWallets = [
+    ["0x631626ba7e60e01b60005260206000f3", "accepted"],
+    ["0x60006000f3", "INVALID_AUTHORIZATION"],
+  ] as const;
+  test.each(contractWallets)("of a wallet that is a contract, %s: %s", async (code, expected) => {
+    const chain = world.chains[ARC]!;
+    const contract = freshRecipient();
+    await chain.rpc.call("anvil_setCode", [contract, code]);
+    await createWalletClient({
+      account: privateKeyToAccount(wallet.privateKey),
+      transport: http(chain.url),
+    }).writeContract({
+      chain: null,
+      address: usdcAddress(chain),
+      abi: erc20Abi,
+      functionName: "transfer",
+      args: [contract, TEN],
+    });
+    while ((await world.usdcOf(ARC, contract)) < TEN) await Bun.sleep(10);
+    const body = request({ senderAddress: contract, useForwarder: false });
+    const { authorization, ...rest } = await signed(body);
+    const signature = `${authorization.signature}${"00".repeat(40)}`;
+    const asked = {
+      ...rest,
+      senderAddress: contract,
+      authorization: { ...authorization, signature },
+    };
+    if (expected === "accepted") await expectDelivered(asked);
+    else expect(await codeOf(running.bridge.transfer(caller, asked))).toBe(expected);
+    expect(await world.usdcOf(ARC, contract)).toBe(expected === "accepted" ? 0n : TEN);
   });
 });
 
 const limited = (bridge: NonNullable<World["configFile"]["bridge"]>) =>
-  startBridge(world, { worker: false, bridge: { ...world.configFile.bridge, ...bridge } });
+  separate({ worker: false, bridge: { ...world.configFile.bridge, ...bridge } });
 
 describe("limits", () => {
   test("per transfer, per key and day, and per day, on reserved amounts", async () => {
-    const { bridge, stop } = limited({
+    const { bridge, stop } = await limited({
       limits: { perTransferUsdc: "10", perKeyAndDayUsdc: "25", perDayUsdc: "40" },
     });
     const send = (keyId: string, amount: string) =>
@@ -280,27 +367,51 @@ describe("limits", () => {
     await stop();
   });
 
+  test("a key's own limits hold within the operator's, of which it can have no more", async () => {
+    const { bridge, stop } = await limited({
+      limits: { perTransferUsdc: "10", perKeyAndDayUsdc: "25", perDayUsdc: "1000" },
+    });
+    const send = (keyId: string, amount: string, perTransferUsdc: bigint, perDayUsdc: bigint) => {
+      const limits = {
+        perTransferAtomic: perTransferUsdc * 1_000_000n,
+        perDayAtomic: perDayUsdc * 1_000_000n,
+      };
+      const body = request({ amount, useForwarder: false });
+      return codeOf(bridge.transfer({ ...caller, keyId, limits }, body));
+    };
+    expect(await send("small", "4.000001", 4n, 9n)).toBe("BRIDGE_LIMIT_EXCEEDED");
+    const burst = await Promise.all(Array.from({ length: 4 }, () => send("small", "4", 4n, 9n)));
+    expect(burst.filter((code) => code === "accepted")).toHaveLength(2);
+    expect(await send("small", "1.000001", 4n, 9n)).toBe("BRIDGE_LIMIT_EXCEEDED");
+    expect(await send("small", "1", 4n, 9n)).toBe("accepted");
+    expect(await send("large", "10.000001", 500n, 500n)).toBe("BRIDGE_LIMIT_EXCEEDED");
+    expect(await send("large", "10", 500n, 500n)).toBe("accepted");
+    expect(await send("large", "10", 500n, 500n)).toBe("accepted");
+    expect(await send("large", "5.000001", 500n, 500n)).toBe("BRIDGE_LIMIT_EXCEEDED");
+    await stop();
+  });
+
   test("the kill switch takes no new transfers and finishes those under way", async () => {
     const databaseUrl = `file:${temporaryDirectory()}/k.db`;
-    const before = startBridge(world, { databaseUrl, worker: false });
+    const before = await separate({ databaseUrl, worker: false });
     const { transactionHash } = await before.bridge.transfer(caller, request());
     await before.stop();
     const bridge = { ...world.configFile.bridge, enabled: false };
-    const after = startBridge(world, { databaseUrl, bridge });
+    const after = await separate({ databaseUrl, bridge });
     expect(await codeOf(after.bridge.transfer(caller, request()))).toBe("BRIDGE_DISABLED");
     expect((await after.finished(transactionHash)).status).toBe("completed");
     await after.stop();
   });
 
   test("forwarding above the cap of fees is minted by us instead", async () => {
-    const { bridge, stop } = limited({ maxFeeBps: 1 });
+    const { bridge, stop } = await limited({ maxFeeBps: 1 });
     const { transactionHash } = await bridge.transfer(caller, request());
     expect(await bridge.status(transactionHash)).toMatchObject({ useForwarder: false });
     await stop();
   });
 
   test("an amount beyond the operator's funds answers 500 and reserves nothing", async () => {
-    const { bridge, database, stop } = limited({
+    const { bridge, database, stop } = await limited({
       limits: { perTransferUsdc: "99999999", perKeyAndDayUsdc: "99999999", perDayUsdc: "99999999" },
     });
     expect(await codeOf(bridge.transfer(caller, request({ amount: "90000000" })))).toBe(

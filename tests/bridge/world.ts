@@ -1,14 +1,18 @@
+import { address as solanaAddress } from "@solana/kit";
 import { createPublicClient, erc20Abi, type Hex, http, parseAbi } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { authorizationTypedData } from "../../src/bridge/authorization.ts";
+import { authorizationNonce } from "../../src/bridge/authorization.ts";
 import type { BridgeRequest } from "../../src/bridge/model.ts";
+import { associatedTokenAccount } from "../../src/bridge/solana/addresses.ts";
 import { planTransfer } from "../../src/bridge/plan.ts";
 import { createRegistry } from "../../src/chains/index.ts";
 import type { ConfigFile } from "../../src/config/index.ts";
 import type { AttestationService } from "../../src/sandbox/cctp/service.ts";
-import { attestedSolanaChain } from "../../src/sandbox/cctp/solanaChain.ts";
+import { linkSolana } from "../../src/sandbox/cctp/solana/chain.ts";
 import { startAttestation } from "../../src/sandbox/cctp/start.ts";
 import type { PreparedChain } from "../../src/sandbox/preparedChain.ts";
+import { nodeRpc } from "../../src/sandbox/rpc.ts";
+import { solanaMints } from "../../src/sandbox/solana/mints.ts";
 import { startSolanaNode } from "../../src/sandbox/solana/process.ts";
 import { writeOperatorKey } from "../../src/sandbox/start.ts";
 import type { Surroundings } from "./running.ts";
@@ -48,7 +52,7 @@ export async function startWorld(options: { readonly solana?: boolean } = {}): P
   const chains: Readonly<Record<number, PreparedChain>> = { [ARC]: arc, [BASE]: base };
   const attestation = startAttestation(
     [arc, base],
-    solana ? [attestedSolanaChain(solana.url)] : [],
+    solana ? [await linkSolana(solana.url, [arc, base])] : [],
   );
   const operatorKeyFile = writeOperatorKey(temporaryDirectory());
   return {
@@ -86,7 +90,7 @@ function network(chain: PreparedChain) {
   return { blockTimeMs: 1_000, upstreams: [{ url: chain.url }], tokens: [...tokens], cctp };
 }
 
-function usdcAddress(chain: PreparedChain): Hex {
+export function usdcAddress(chain: PreparedChain): Hex {
   return chain.deployment.tokens.find(({ symbol }) => symbol === "USDC")!.address;
 }
 
@@ -121,6 +125,18 @@ export async function countFor(world: World, chainId: number, recipient: string)
   };
 }
 
+/** EIP-712 types of `receiveWithAuthorization` (EIP-3009). */
+const authorizationTypes = {
+  ReceiveWithAuthorization: [
+    { name: "from", type: "address" },
+    { name: "to", type: "address" },
+    { name: "value", type: "uint256" },
+    { name: "validAfter", type: "uint256" },
+    { name: "validBefore", type: "uint256" },
+    { name: "nonce", type: "bytes32" },
+  ],
+} as const;
+
 /**
  * A request with the sender's authorization for it.
  * @param payee - who may take the funds; the operator when left out
@@ -136,11 +152,34 @@ export async function authorize(
   const body = { ...request, senderAddress: wallet.address };
   const validBefore = Math.floor(Date.now() / 1_000) + 3_600;
   const salt: Hex = `0x${crypto.getRandomValues(new Uint8Array(32)).toHex()}`;
-  const terms = { validAfter: 0, validBefore, salt };
   const plan = planTransfer(registry, "test", body);
-  const typed = authorizationTypedData(plan, terms, payee, "USD Coin");
-  const signature = await privateKeyToAccount(wallet.privateKey).signTypedData(typed);
-  return { ...body, authorization: { ...terms, signature } };
+  const signature = await privateKeyToAccount(wallet.privateKey).signTypedData({
+    domain: {
+      name: "USD Coin",
+      version: "2",
+      chainId: plan.from.id,
+      verifyingContract: usdcAddress(world.chains[plan.from.id]!),
+    },
+    types: authorizationTypes,
+    primaryType: "ReceiveWithAuthorization",
+    message: {
+      from: wallet.address,
+      to: payee,
+      value: plan.amountAtomic,
+      validAfter: 0n,
+      validBefore: BigInt(validBefore),
+      nonce: authorizationNonce(plan, salt),
+    },
+  });
+  return { ...body, authorization: { validAfter: 0, validBefore, salt, signature } };
+}
+
+/** USDC of a wallet's own token account on Solana; 0 where there is none. */
+export async function usdcOnSolana({ solanaUrl }: World, owner: string): Promise<bigint> {
+  const account = await associatedTokenAccount(solanaAddress(owner), solanaMints.usdc);
+  const rpc = nodeRpc(solanaUrl ?? "");
+  const found = await rpc.call("getTokenAccountBalance", [account]).catch(() => undefined);
+  return BigInt((found as { value: { amount: string } } | undefined)?.value.amount ?? 0);
 }
 
 /** A fresh wallet address. */

@@ -11,7 +11,7 @@ beforeAll(async () => {
   chain = await startAnvil(testProcesses(), { chainId: 5042 });
   await chain.rpc.call("anvil_mine", ["0x14"]);
   node = startFaultNode({ target: chain.url, controlPort: 0 });
-}, 30_000);
+}, 60_000);
 
 afterEach(async () => {
   await node.setFaults([]);
@@ -127,7 +127,7 @@ test("hang never answers, and the request counts as in flight until the caller l
   expect(await failure(pending)).not.toBe("answered");
   while (node.ledger.counts().inFlight > 0) await Bun.sleep(1);
   expect(node.ledger.counts()).toMatchObject({ requests: 1, maxInFlight: 1 });
-}, 5_000);
+}, 60_000);
 
 test("delay holds the request back", async () => {
   await node.setFaults([{ kind: "delay", ms: 60, jitterMs: 10 }]);

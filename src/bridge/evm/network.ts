@@ -10,7 +10,7 @@ import {
 } from "viem";
 import type { PrivateKeyAccount } from "viem/accounts";
 import { messageTransmitterAbi, tokenMessengerAbi, usdcAbi } from "../abi.ts";
-import { signedAuthorization } from "../authorization.ts";
+import { type SignedAuthorization, signedAuthorization } from "../authorization.ts";
 import type { Attested, BridgeNetwork, MintTrial, Transfer } from "../network.ts";
 import type { CctpNetwork } from "../words.ts";
 import { receiptOf } from "./client.ts";
@@ -18,8 +18,11 @@ import { currentFees } from "./gas.ts";
 import { provesMint } from "./proof.ts";
 import type { Call, EvmSender } from "./sender.ts";
 
-/** Gas limits: about twice what the contracts use; what is not used is not paid. */
-const GAS = { approve: 120_000n, burn: 350_000n, pull: 250_000n, mint: 500_000n };
+/**
+ * Gas limits: about twice what the contracts use, and more for a pull, whose signature a contract
+ * wallet may check; what is not used is not paid.
+ */
+const GAS = { approve: 120_000n, burn: 350_000n, pull: 500_000n, mint: 500_000n };
 
 /** Nodes answer `eth_getLogs` over at most 10,000 blocks. */
 const LOG_RANGE_BLOCKS = 9_000n;
@@ -99,8 +102,27 @@ export function createEvmNetwork(deps: EvmNetworkDependencies): BridgeNetwork {
       return { usdc: balance, paysGas: native >= gasCost, refusal };
     },
 
+    async acceptsPull(authorization, amountAtomic) {
+      try {
+        await client.simulateContract({
+          account: account.address,
+          address: usdc,
+          abi: usdcAbi,
+          functionName: "receiveWithAuthorization",
+          args: pullArgs(authorization, account.address, amountAtomic),
+        });
+        return true;
+      } catch (error) {
+        revertOf(error);
+        return false;
+      }
+    },
+
     async signPull(transfer) {
-      return sender.sign(transfer.id, [pullCall(usdc, account.address, transfer)]);
+      const args = pullArgs(signedAuthorization(transfer), account.address, transfer.amount);
+      const functionName = "receiveWithAuthorization";
+      const data = encodeFunctionData({ abi: usdcAbi, functionName, args });
+      return sender.sign(transfer.id, [{ purpose: "pull", to: usdc, data, gas: GAS.pull }]);
     },
 
     async signBurn(transfer, destinationDomain) {
@@ -120,7 +142,7 @@ export function createEvmNetwork(deps: EvmNetworkDependencies): BridgeNetwork {
       return index === -1 ? undefined : index;
     },
 
-    async tryMint({ bytes, attestation }) {
+    async tryMint(_transfer, { bytes, attestation }) {
       try {
         await client.simulateContract({
           account: account.address,
@@ -145,6 +167,8 @@ export function createEvmNetwork(deps: EvmNetworkDependencies): BridgeNetwork {
       return sender.sign(transfer.id, [call]);
     },
 
+    signReclaim: async () => [],
+
     async findMint(transfer, attested, hint) {
       if (hint && /^0x[0-9a-fA-F]{64}$/.test(hint) && (await minted(hint as Hex, attested))) {
         return hint.toLowerCase();
@@ -161,14 +185,12 @@ export function createEvmNetwork(deps: EvmNetworkDependencies): BridgeNetwork {
   };
 }
 
-function pullCall(usdc: Address, operator: Address, transfer: Transfer): Call {
-  const { sender, validAfter, validBefore, nonce, signature } = signedAuthorization(transfer);
-  const data = encodeFunctionData({
-    abi: usdcAbi,
-    functionName: "receiveWithAuthorization",
-    args: [sender, operator, transfer.amount, validAfter, validBefore, nonce, signature],
-  });
-  return { purpose: "pull", to: usdc, data, gas: GAS.pull };
+function pullArgs(
+  { sender, validAfter, validBefore, nonce, signature }: SignedAuthorization,
+  operator: Address,
+  amountAtomic: bigint,
+) {
+  return [sender, operator, amountAtomic, validAfter, validBefore, nonce, signature] as const;
 }
 
 /** The exact allowance, then the burn that uses it up; nonces keep them in this order. */
@@ -206,12 +228,17 @@ function burnCalls(network: CctpNetwork, transfer: Transfer, destinationDomain: 
 }
 
 /** @throws the error itself when it is no revert, because then nothing is known */
-function judgeRevert(error: unknown): MintTrial {
+function revertOf(error: unknown): ContractFunctionRevertedError {
   const revert =
     error instanceof BaseError
       ? error.walk((cause) => cause instanceof ContractFunctionRevertedError)
       : null;
-  if (!(revert instanceof ContractFunctionRevertedError)) throw error;
+  if (revert instanceof ContractFunctionRevertedError) return revert;
+  throw error;
+}
+
+function judgeRevert(error: unknown): MintTrial {
+  const revert = revertOf(error);
   const reason = revert.reason ?? revert.shortMessage;
   if (reason.includes("Nonce already used")) return { kind: "used" };
   if (reason.includes("Message expired and must be re-signed")) return { kind: "expired" };

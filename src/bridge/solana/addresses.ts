@@ -46,12 +46,12 @@ export function canBeWallet(text: string): boolean {
 
 /** Accounts of a burn (TokenMessengerMinterV2). */
 export async function burnAddresses(cctp: SolanaCctp, owner: Address, destinationDomain: number) {
-  const { tokenMessenger, messageTransmitter, usdc } = cctp;
+  const { tokenMessenger, usdc } = cctp;
   const names = {
     senderAuthority: derive(tokenMessenger, "sender_authority"),
     burnTokenAccount: associatedTokenAccount(owner, usdc),
     denylistAccount: derive(tokenMessenger, "denylist_account", keyOf(owner)),
-    messageTransmitter: derive(messageTransmitter, "message_transmitter"),
+    messageTransmitter: messageTransmitterAccount(cctp),
     tokenMessenger: tokenMessengerAccount(cctp),
     remoteTokenMessenger: remoteTokenMessenger(tokenMessenger, destinationDomain),
     tokenMinter: derive(tokenMessenger, "token_minter"),
@@ -69,7 +69,7 @@ export async function mintAddresses(
   const { tokenMessenger, messageTransmitter, usdc } = cctp;
   const names = {
     authority: derive(messageTransmitter, "message_transmitter_authority", keyOf(tokenMessenger)),
-    messageTransmitter: derive(messageTransmitter, "message_transmitter"),
+    messageTransmitter: messageTransmitterAccount(cctp),
     usedNonce: usedNonce(cctp, message.nonce),
     transmitterEventAuthority: derive(messageTransmitter, "__event_authority"),
     tokenMessenger: tokenMessengerAccount(cctp),
@@ -91,6 +91,11 @@ export async function mintAddresses(
 /** The messenger's own account, which names its fee recipient. */
 export function tokenMessengerAccount({ tokenMessenger }: SolanaCctp): Promise<Address> {
   return derive(tokenMessenger, "token_messenger");
+}
+
+/** The transmitter's own account. */
+export function messageTransmitterAccount({ messageTransmitter }: SolanaCctp): Promise<Address> {
+  return derive(messageTransmitter, "message_transmitter");
 }
 
 /** The account that exists once a message with this nonce was received. */

@@ -8,7 +8,7 @@ import {
   type KeyPairSigner,
 } from "@solana/kit";
 import { type Hex, hexToBytes } from "viem";
-import { base58OfHex } from "./base58.ts";
+import { solanaAddressOf } from "../words.ts";
 import { burnAddresses, mintAddresses, programs, type SolanaCctp } from "./addresses.ts";
 
 /** A burn as the program takes it; amounts in atomic USDC. */
@@ -24,6 +24,7 @@ export interface BurnTerms {
 /** Anchor discriminators: the first 8 bytes of sha256("global:<name>"). */
 const DEPOSIT_FOR_BURN = Uint8Array.of(215, 60, 61, 46, 114, 55, 128, 176);
 const DEPOSIT_FOR_BURN_WITH_HOOK = Uint8Array.of(111, 245, 62, 131, 204, 108, 223, 155);
+const RECLAIM_EVENT_ACCOUNT = Uint8Array.of(94, 198, 180, 159, 131, 236, 15, 174);
 const RECEIVE_MESSAGE = Uint8Array.of(38, 144, 127, 225, 31, 225, 238, 25);
 /** Instruction numbers of the associated-token and the compute-budget program. */
 const CREATE_IDEMPOTENT = 1;
@@ -88,7 +89,7 @@ function burnData({ hookData, ...terms }: BurnTerms): Uint8Array {
     ...anyCaller,
     ...u64(terms.maxFee),
     ...u32(terms.minFinalityThreshold),
-    ...(hasHook ? [...u32(hook.length), ...hook] : []),
+    ...(hasHook ? list(hook) : []),
   ]);
 }
 
@@ -130,19 +131,32 @@ export async function receiveInstruction(
       write(at.localToken),
       read(at.tokenPair),
       write(terms.feeRecipientAccount),
-      write(address(base58OfHex(terms.mintRecipient))),
+      write(address(solanaAddressOf(terms.mintRecipient))),
       write(at.custody),
       read(programs.token),
       read(at.messengerEventAuthority),
       read(cctp.tokenMessenger),
     ],
-    data: Uint8Array.from([
-      ...RECEIVE_MESSAGE,
-      ...u32(message.length),
-      ...message,
-      ...u32(attestation.length),
-      ...attestation,
-    ]),
+    data: Uint8Array.from([...RECEIVE_MESSAGE, ...list(message), ...list(attestation)]),
+  };
+}
+
+/**
+ * `reclaim_event_account` of MessageTransmitterV2: closes the account that held a burn's message
+ * and gives its rent back to who paid it.
+ * @param terms - the message as attested
+ */
+export function reclaimInstruction(
+  cctp: SolanaCctp,
+  payee: KeyPairSigner,
+  { transmitterState, event }: { readonly transmitterState: Address; readonly event: Address },
+  terms: Pick<MintTerms, "bytes" | "attestation">,
+): Instruction {
+  const [message, attestation] = [hexToBytes(terms.bytes), hexToBytes(terms.attestation)];
+  return {
+    programAddress: cctp.messageTransmitter,
+    accounts: [signWrite(payee), write(transmitterState), write(event)],
+    data: Uint8Array.from([...RECLAIM_EVENT_ACCOUNT, ...list(attestation), ...list(message)]),
   };
 }
 
@@ -177,6 +191,11 @@ function u32(value: number): Uint8Array {
   const bytes = new Uint8Array(4);
   new DataView(bytes.buffer).setUint32(0, value, true);
   return bytes;
+}
+
+/** A list of bytes as Borsh has it: its length before it. */
+function list(bytes: Uint8Array): Uint8Array {
+  return Uint8Array.from([...u32(bytes.length), ...bytes]);
 }
 
 function u64(value: bigint): Uint8Array {

@@ -1,28 +1,32 @@
 import {
   type Address,
   address,
+  type AddressesByLookupTableAddress,
   createKeyPairSignerFromBytes,
   generateKeyPairSigner,
-  getBase58Decoder,
+  getBase64Encoder,
+  getTransactionDecoder,
   type Instruction,
   type KeyPairSigner,
 } from "@solana/kit";
-import type { StoredTransaction } from "../../db/index.ts";
+import type { BridgeStore, StoredTransaction } from "../../db/index.ts";
+import { encodeBase58 } from "../../lib/base58.ts";
 import { member } from "../../lib/exactJson.ts";
 import type { Attested, BridgeNetwork, MintTrial, Transfer } from "../network.ts";
-import type { CctpNetwork } from "../words.ts";
+import { type CctpNetwork, solanaAddressOf } from "../words.ts";
 import {
   associatedTokenAccount,
+  messageTransmitterAccount,
   type SolanaCctp,
   tokenMessengerAccount,
   usedNonce,
 } from "./addresses.ts";
-import { base58OfHex } from "./base58.ts";
 import {
   burnInstruction,
   computeUnitLimitInstruction,
   createTokenAccountInstruction,
   receiveInstruction,
+  reclaimInstruction,
 } from "./instructions.ts";
 import { type SolanaCall, SolanaRpcError } from "./rpc.ts";
 import type { SolanaSender } from "./sender.ts";
@@ -37,7 +41,11 @@ const CONFIRMED = { commitment: "confirmed" };
  * version (u32) and the bump (u8).
  */
 const FEE_RECIPIENT_OFFSET = 8 + 3 * 32 + 4 + 1;
+/** Bytes of a lookup table before its addresses. */
+const LOOKUP_TABLE_HEADER_BYTES = 56;
 const MAX_SIGNATURES = 20;
+/** The transmitter keeps a burn's message for 5 days (its `EVENT_ACCOUNT_WINDOW_SECONDS`). */
+const RECLAIM_AFTER_MS = 5 * 86_400_000 + 3_600_000;
 
 export interface SolanaNetworkDependencies {
   readonly network: CctpNetwork;
@@ -45,11 +53,12 @@ export interface SolanaNetworkDependencies {
   readonly secret: Uint8Array | undefined;
   readonly call: SolanaCall;
   readonly sender: SolanaSender;
+  readonly store: Pick<BridgeStore, "transactions">;
 }
 
 /** A Solana cluster with CCTP V2. */
 export function createSolanaNetwork(deps: SolanaNetworkDependencies): BridgeNetwork {
-  const { network, secret, call, sender } = deps;
+  const { network, secret, call, sender, store } = deps;
   const cctp: SolanaCctp = {
     messageTransmitter: address(network.messageTransmitter),
     tokenMessenger: address(network.tokenMessenger),
@@ -86,7 +95,7 @@ export function createSolanaNetwork(deps: SolanaNetworkDependencies): BridgeNetw
       mintRecipient: body.mintRecipient,
       feeRecipientAccount: await feeRecipientAccount(),
     };
-    const account = address(base58OfHex(body.mintRecipient));
+    const account = address(solanaAddressOf(body.mintRecipient));
     return [
       computeUnitLimitInstruction(MINT_COMPUTE_UNITS),
       createTokenAccountInstruction(payer, account, owner, cctp.usdc),
@@ -94,11 +103,24 @@ export function createSolanaNetwork(deps: SolanaNetworkDependencies): BridgeNetw
     ];
   }
 
+  /** Addresses a mint need not spell out; without them it does not fit a packet. */
+  async function lookupTables(): Promise<AddressesByLookupTableAddress> {
+    if (network.lookupTable === undefined) return {};
+    const table = address(network.lookupTable);
+    const { data } = (await accountData(table)) ?? { data: Buffer.alloc(0) };
+    const count = Math.max(0, Math.floor((data.length - LOOKUP_TABLE_HEADER_BYTES) / 32));
+    const at = (index: number) => LOOKUP_TABLE_HEADER_BYTES + 32 * index;
+    const addresses = Array.from({ length: count }, (_, index) =>
+      address(encodeBase58(data.subarray(at(index), at(index + 1)))),
+    );
+    return { [table]: addresses };
+  }
+
   async function feeRecipientAccount(): Promise<Address> {
     const messenger = await accountData(await tokenMessengerAccount(cctp));
     const key = messenger?.data.subarray(FEE_RECIPIENT_OFFSET, FEE_RECIPIENT_OFFSET + 32);
     if (key?.length !== 32) throw new Error("the token messenger's account cannot be read");
-    return associatedTokenAccount(address(getBase58Decoder().decode(key)), cctp.usdc);
+    return associatedTokenAccount(address(encodeBase58(key)), cctp.usdc);
   }
 
   /** Whether a transaction succeeded, used the nonce's account and paid the recipient in full. */
@@ -107,10 +129,14 @@ export function createSolanaNetwork(deps: SolanaNetworkDependencies): BridgeNetw
     const found = await call("getTransaction", [signature, options]);
     const meta = member(found, "meta");
     if (typeof meta !== "object" || meta === null || member(meta, "err") !== null) return false;
-    const keys = member(found, "transaction", "message", "accountKeys");
-    if (!Array.isArray(keys) || !keys.includes(nonceAccount)) return false;
+    const keys = [
+      ...texts(member(found, "transaction", "message", "accountKeys")),
+      ...texts(member(meta, "loadedAddresses", "writable")),
+      ...texts(member(meta, "loadedAddresses", "readonly")),
+    ];
+    if (!keys.includes(nonceAccount)) return false;
     const { body } = attested.message;
-    const index = keys.indexOf(base58OfHex(body.mintRecipient));
+    const index = keys.indexOf(solanaAddressOf(body.mintRecipient));
     const held = (when: "preTokenBalances" | "postTokenBalances") =>
       tokenBalance(member(meta, when), index);
     const gained = held("postTokenBalances") - held("preTokenBalances");
@@ -143,6 +169,7 @@ export function createSolanaNetwork(deps: SolanaNetworkDependencies): BridgeNetw
       };
     },
 
+    acceptsPull: async () => false,
     signPull() {
       throw new Error("Solana has no EIP-3009");
     },
@@ -169,15 +196,38 @@ export function createSolanaNetwork(deps: SolanaNetworkDependencies): BridgeNetw
       return isThere && member(status, "err") === null ? 0 : undefined;
     },
 
-    async tryMint(): Promise<MintTrial> {
-      // Simulated by the node before it is taken (preflight), with the real signature.
-      return secret ? { kind: "ready" } : { kind: "refused", reason: "no operator key for Solana" };
+    async tryMint(transfer, attested): Promise<MintTrial> {
+      if (!secret) return { kind: "refused", reason: "no operator key for Solana" };
+      const [payer, instructions, tables] = await Promise.all([
+        operator(),
+        mintInstructions(transfer, attested),
+        lookupTables(),
+      ]);
+      return judgeRefusal(await sender.simulate(payer, instructions, tables));
     },
 
     async signMint(transfer, attested) {
-      const payer = await operator();
-      const instructions = await mintInstructions(transfer, attested);
-      return [await sender.sign(transfer.id, "mint", payer, instructions)];
+      const [payer, instructions, tables] = await Promise.all([
+        operator(),
+        mintInstructions(transfer, attested),
+        lookupTables(),
+      ]);
+      return [await sender.sign(transfer.id, "mint", payer, instructions, tables)];
+    },
+
+    reclaimAfterMs: RECLAIM_AFTER_MS,
+
+    async signReclaim(transfer, attested) {
+      if (!secret) return [];
+      const payee = await operator();
+      const burn = (await store.transactions(transfer.id)).find(
+        ({ hash }) => hash === transfer.burnHash,
+      );
+      const event = burn && eventAccountOf(burn, payee.address);
+      if (!event || !(await accountData(event))) return [];
+      const at = { event, transmitterState: await messageTransmitterAccount(cctp) };
+      const instruction = reclaimInstruction(cctp, payee, at, attested);
+      return [await sender.sign(transfer.id, "reclaim", payee, [instruction])];
     },
 
     async findMint(_transfer, attested, hint) {
@@ -192,6 +242,24 @@ export function createSolanaNetwork(deps: SolanaNetworkDependencies): BridgeNetw
       return undefined;
     },
   };
+}
+
+/** The account a burn left its message in: the one that signed beside the operator. */
+function eventAccountOf({ raw }: StoredTransaction, operator: Address): Address | undefined {
+  const { signatures } = getTransactionDecoder().decode(getBase64Encoder().encode(raw));
+  return (Object.keys(signatures) as Address[]).find((signer) => signer !== operator);
+}
+
+/** @param refusal - of a simulation, with the programs' log */
+function judgeRefusal(refusal: string | undefined): MintTrial {
+  if (refusal === undefined) return { kind: "ready" };
+  if (/NonceAlreadyUsed|Nonce already used/.test(refusal)) return { kind: "used" };
+  if (/MessageExpired|Message has expired/.test(refusal)) return { kind: "expired" };
+  return { kind: "refused", reason: refusal.slice(0, 200) };
+}
+
+function texts(list: unknown): string[] {
+  return Array.isArray(list) ? list.map(String) : [];
 }
 
 /** Nodes without an index of addresses refuse to look signatures up. */

@@ -1,9 +1,12 @@
 import {
+  type AddressesByLookupTableAddress,
   appendTransactionMessageInstructions,
   type Blockhash,
+  compressTransactionMessageUsingAddressLookupTables,
   createTransactionMessage,
   getBase64EncodedWireTransaction,
   getSignatureFromTransaction,
+  getTransactionSize,
   type Instruction,
   type KeyPairSigner,
   pipe,
@@ -27,6 +30,9 @@ export interface SolanaSenderDependencies {
 /** Finalized blocks beyond a blockhash's last before its transaction is taken to be impossible. */
 const EXPIRY_MARGIN_BLOCKS = 150;
 
+/** What fits into one packet. */
+const MAX_TRANSACTION_BYTES = 1_232;
+
 /** Signs and sends for one wallet of one cluster. */
 export interface SolanaSender {
   sign(
@@ -34,7 +40,17 @@ export interface SolanaSender {
     purpose: Purpose,
     payer: KeyPairSigner,
     instructions: readonly Instruction[],
+    tables?: AddressesByLookupTableAddress,
   ): Promise<StoredTransaction>;
+  /**
+   * Runs instructions without effect.
+   * @returns why the cluster refuses them, with what the programs said; undefined: it would not
+   */
+  simulate(
+    payer: KeyPairSigner,
+    instructions: readonly Instruction[],
+    tables?: AddressesByLookupTableAddress,
+  ): Promise<string | undefined>;
   broadcast(transaction: StoredTransaction): Promise<void>;
   settle(transfer: Transfer, purpose: Purpose): Promise<Settlement>;
 }
@@ -93,20 +109,43 @@ export function createSolanaSender(deps: SolanaSenderDependencies): SolanaSender
     return { kind: "waiting" } as const;
   }
 
+  /** Builds and signs under the newest blockhash. */
+  async function build(
+    payer: KeyPairSigner,
+    instructions: readonly Instruction[],
+    tables: AddressesByLookupTableAddress,
+  ) {
+    const latest = await call("getLatestBlockhash", [{ commitment: "confirmed" }]);
+    const blockhash = String(member(latest, "value", "blockhash")) as Blockhash;
+    const validUntilHeight = Number(member(latest, "value", "lastValidBlockHeight"));
+    const lifetime = { blockhash, lastValidBlockHeight: BigInt(validUntilHeight) };
+    const message = pipe(
+      createTransactionMessage({ version: 0 }),
+      (draft) => setTransactionMessageFeePayerSigner(payer, draft),
+      (draft) => setTransactionMessageLifetimeUsingBlockhash(lifetime, draft),
+      (draft) => appendTransactionMessageInstructions(instructions, draft),
+      (draft) => compressTransactionMessageUsingAddressLookupTables(draft, tables),
+    );
+    const transaction = await signTransactionMessageWithSigners(message);
+    return { transaction, validUntilHeight };
+  }
+
   return {
     broadcast,
-    async sign(transferId, purpose, payer, instructions) {
-      const latest = await call("getLatestBlockhash", [{ commitment: "confirmed" }]);
-      const blockhash = String(member(latest, "value", "blockhash")) as Blockhash;
-      const validUntilHeight = Number(member(latest, "value", "lastValidBlockHeight"));
-      const lifetime = { blockhash, lastValidBlockHeight: BigInt(validUntilHeight) };
-      const message = pipe(
-        createTransactionMessage({ version: 0 }),
-        (draft) => setTransactionMessageFeePayerSigner(payer, draft),
-        (draft) => setTransactionMessageLifetimeUsingBlockhash(lifetime, draft),
-        (draft) => appendTransactionMessageInstructions(instructions, draft),
-      );
-      const transaction = await signTransactionMessageWithSigners(message);
+    async simulate(payer, instructions, tables = {}) {
+      const { transaction } = await build(payer, instructions, tables);
+      const size = getTransactionSize(transaction);
+      if (size > MAX_TRANSACTION_BYTES) return `a transaction of ${size} bytes is too large`;
+      const wire = getBase64EncodedWireTransaction(transaction);
+      const options = { encoding: "base64", commitment: "confirmed", sigVerify: true };
+      const result = member(await call("simulateTransaction", [wire, options]), "value");
+      const error = member(result, "err");
+      if (error === null || error === undefined) return undefined;
+      const logs = member(result, "logs");
+      return [JSON.stringify(error), ...(Array.isArray(logs) ? logs : [])].join("\n");
+    },
+    async sign(transferId, purpose, payer, instructions, tables = {}) {
+      const { transaction, validUntilHeight } = await build(payer, instructions, tables);
       return {
         hash: getSignatureFromTransaction(transaction),
         transferId,

@@ -1,5 +1,6 @@
 import type { NetworkData } from "../../config/index.ts";
 
+/** CCTP V2's programs, the same on every cluster; Circle keeps a lookup table on each. */
 const cctp = {
   domain: 5,
   tokenMessenger: "CCTPV2vPZJS2u2BBsUoscuikbYjnpFmbFsvVuJdgUMQe",
@@ -39,7 +40,7 @@ export const solana: NetworkData = {
   ],
   connectors: [],
   venues: [],
-  cctp,
+  cctp: { ...cctp, lookupTable: "qj4EYgsGpnRdt9rvQW3wWZR8JVaKPg9rG9EB8DNgfz8" },
 };
 
 export const solanaDevnet: NetworkData = {
@@ -61,5 +62,5 @@ export const solanaDevnet: NetworkData = {
   ],
   connectors: [],
   venues: [],
-  cctp,
+  cctp: { ...cctp, lookupTable: "29VCJ73d5aR5dE6oxaUkipntw1tFzDDKNLqrXE2ujWHW" },
 };

@@ -85,11 +85,14 @@ export function createLedger(chains: readonly AttestedChain[]) {
     if (kind === "fails" || kind === "underpaid") return { forwardState: "FAILED" };
     const destination = byDomain.get(readNumber(message, "destinationDomain"));
     if (!destination) return { forwardState: "FAILED" };
-    if (kind === "front-run") {
-      entry.mintHash ??= await destination.mint("stranger", message, attestation);
+    const minter = kind === "front-run" ? "stranger" : "forwarder";
+    try {
+      entry.mintHash ??= await destination.mint(minter, message, attestation);
+    } catch {
+      // The network refused it, as one that has expired.
       return { forwardState: "FAILED" };
     }
-    entry.mintHash ??= await destination.mint("forwarder", message, attestation);
+    if (kind === "front-run") return { forwardState: "FAILED" };
     const isDone = await destination.isMinted(entry.mintHash);
     return { forwardState: isDone ? "COMPLETE" : "CONFIRMED", forwardTxHash: entry.mintHash };
   }

@@ -13,7 +13,9 @@ import {
   type TransactionMetadata,
 } from "litesvm";
 import { errorJson, type TransactionErrorJson } from "./errors.ts";
+import { type LoadedAddresses, loadedAddresses, tablesOf } from "./lookupTables.ts";
 import { Slots } from "./slots.ts";
+import type { Staged, StandIn } from "./standIn.ts";
 import { decodeMint, decodeTokenAccount } from "./tokenLayout.ts";
 import { compiledOf, signatureOf } from "./wire.ts";
 
@@ -43,6 +45,7 @@ export interface Landed {
   readonly error: TransactionErrorJson | null;
   readonly meta: TransactionMetadata;
   readonly feeLamports: bigint;
+  readonly loaded: LoadedAddresses;
   readonly before: Holdings;
   readonly after: Holdings;
 }
@@ -51,6 +54,7 @@ export interface Landed {
 export interface RunResult {
   readonly error: TransactionErrorJson | null;
   readonly meta: TransactionMetadata | undefined;
+  readonly logs: readonly string[];
   /** Accounts after a simulation. */
   readonly postAccounts: readonly EncodedAccount[];
 }
@@ -62,6 +66,8 @@ const SLOTS_PER_EPOCH = 432_000n;
 /** A Solana ledger in memory: LiteSVM with passing slots, expiring blockhashes and a history. */
 export class Cluster {
   readonly slots = new Slots();
+  /** Programs the VM has no code of. */
+  readonly standIns = new Map<Address, StandIn>();
   readonly #vm = new LiteSVM()
     .withBlockhashCheck(false)
     .withTransactionHistory(BigInt(KEPT_TRANSACTIONS));
@@ -94,16 +100,31 @@ export class Cluster {
     return this.#landed.get(signature);
   }
 
-  /** Runs a transaction and changes nothing. */
+  /** Transactions that name an account, the oldest first, by their signature. */
+  landedNaming(account: Address): [string, Landed][] {
+    return [...this.#landed].filter(([, { transaction, loaded }]) => {
+      const { staticAccounts } = compiledOf(transaction);
+      return [staticAccounts, loaded.writable, loaded.readonly].some((keys) =>
+        keys.includes(account),
+      );
+    });
+  }
+
+  /**
+   * Runs a transaction and changes nothing.
+   * @param staged - what the VM is to run in its place, its signatures checked before
+   */
   simulate(
     transaction: Transaction,
     options: { readonly verify: boolean; readonly anyBlockhash: boolean },
+    staged?: Staged,
   ): RunResult {
     this.#passTime();
+    if (this.#landed.has(signatureOf(transaction))) return refused("AlreadyProcessed");
     if (!options.anyBlockhash && !this.#isTimely(transaction)) return refused("BlockhashNotFound");
-    this.#vm.withSigverify(options.verify);
+    this.#vm.withSigverify(options.verify && !staged);
     try {
-      return resultOf(this.#vm.simulateTransaction(transaction));
+      return resultOf(this.#vm.simulateTransaction(staged?.transaction ?? transaction));
     } finally {
       this.#vm.withSigverify(true);
     }
@@ -111,17 +132,22 @@ export class Cluster {
 
   /**
    * Runs a transaction for good. What fails before it pays its fee leaves no trace.
+   * @param staged - what the VM is to run in its place, its signatures checked before
    * @returns the error it landed or was dropped with, null when it succeeded
    */
-  send(transaction: Transaction): TransactionErrorJson | null {
+  send(transaction: Transaction, staged?: Staged): TransactionErrorJson | null {
     this.#passTime();
     const signature = signatureOf(transaction);
     if (this.#landed.has(signature)) return "AlreadyProcessed";
     if (!this.#isTimely(transaction)) return "BlockhashNotFound";
-    const keys = compiledOf(transaction).staticAccounts;
+    const compiled = compiledOf(transaction);
+    const tables = tablesOf(compiled, (table) => this.account(table)?.data);
+    const loaded = loadedAddresses(compiled, tables);
+    const keys = [...compiled.staticAccounts, ...loaded.writable, ...loaded.readonly];
     const before = this.#holdings(keys);
-    const result = this.#vm.sendTransaction(transaction);
+    const result = this.#run(transaction, staged);
     const failed = result instanceof FailedTransactionMetadata;
+    if (!failed) staged?.commit(this);
     const error = failed ? errorJson(result) : null;
     const after = this.#holdings(keys);
     const paid = after.lamports[0] !== before.lamports[0];
@@ -135,10 +161,21 @@ export class Cluster {
       error,
       meta,
       feeLamports: feeOf(meta),
+      loaded,
       before,
       after,
     });
     return error;
+  }
+
+  #run(transaction: Transaction, staged: Staged | undefined) {
+    if (!staged) return this.#vm.sendTransaction(transaction);
+    this.#vm.withSigverify(false);
+    try {
+      return this.#vm.sendTransaction(staged.transaction);
+    } finally {
+      this.#vm.withSigverify(true);
+    }
   }
 
   #isTimely(transaction: Transaction): boolean {
@@ -172,14 +209,17 @@ export class Cluster {
   }
 }
 
-function refused(error: TransactionErrorJson): RunResult {
-  return { error, meta: undefined, postAccounts: [] };
+/** A run that ended before anything was run. */
+export function refused(error: TransactionErrorJson, logs: readonly string[] = []): RunResult {
+  return { error, meta: undefined, logs, postAccounts: [] };
 }
 
 function resultOf(result: SimulatedTransactionInfo | FailedTransactionMetadata): RunResult {
+  const meta = result.meta();
+  const ran = { meta, logs: meta.logs() };
   return result instanceof FailedTransactionMetadata
-    ? { error: errorJson(result), meta: result.meta(), postAccounts: [] }
-    : { error: null, meta: result.meta(), postAccounts: result.postAccounts() };
+    ? { ...ran, error: errorJson(result), postAccounts: [] }
+    : { ...ran, error: null, postAccounts: result.postAccounts() };
 }
 
 /** The VM tells the fee only in the text of its result. */

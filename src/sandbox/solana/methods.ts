@@ -4,6 +4,7 @@ import type { Cluster } from "./cluster.ts";
 import { invalidParams } from "./errors.ts";
 import type { Faucet } from "./faucet.ts";
 import { asOptions, at, type Params, readAddress, VERSION, writeAccount } from "./params.ts";
+import { setData } from "./genesis.ts";
 import { readCommitment } from "./slots.ts";
 import { decodeMint, decodeTokenAccount, tokenPrograms } from "./tokenLayout.ts";
 import { sendTransaction, simulateTransaction } from "./transactionMethods.ts";
@@ -13,6 +14,7 @@ type Method = (cluster: Cluster, params: Params, faucet: Faucet) => unknown;
 
 const MAX_ACCOUNTS = 100;
 const MAX_SIGNATURES = 256;
+const MAX_LISTED_SIGNATURES = 1_000;
 const MAX_DATA_BYTES = 10 * 1_048_576;
 const SIGNATURE = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/;
 
@@ -62,14 +64,14 @@ export const methods: Readonly<Record<string, Method>> = {
     return at(cluster, options).answer(amountJson(mint.supply, mint.decimals));
   },
   getSignatureStatuses,
+  getSignaturesForAddress,
   getTransaction,
   sendTransaction,
   simulateTransaction,
-  /** Of no real node: gives an account that has lamports to a program, as if it had made it. */
-  sandbox_assignAccount: (cluster, [text, program]) => {
-    const account = cluster.account(readAddress(text));
-    if (!account) throw invalidParams("Invalid param: could not find account");
-    cluster.setAccount({ ...account, programAddress: readAddress(program) });
+  /** Of no real node: puts an account of a program in place. */
+  sandbox_setAccount: (cluster, [text, program, data]) => {
+    if (typeof data !== "string") throw invalidParams("Invalid params: expected base64");
+    setData(cluster, readAddress(text), readAddress(program), Uint8Array.fromBase64(data));
     return null;
   },
   requestAirdrop: (_cluster, [text, lamports], faucet) => {
@@ -128,6 +130,27 @@ function getSignatureStatuses(cluster: Cluster, [list]: Params): unknown {
     };
   });
   return at(cluster, { commitment: "processed" }).answer(statuses);
+}
+
+function getSignaturesForAddress(cluster: Cluster, [text, given]: Params): unknown {
+  const options = asOptions(given);
+  const limit = Number(options["limit"] ?? MAX_LISTED_SIGNATURES);
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LISTED_SIGNATURES) {
+    throw invalidParams(`Invalid limit; max ${MAX_LISTED_SIGNATURES}`);
+  }
+  const highest = cluster.slots.current(readCommitment(options["commitment"]));
+  const named = cluster.landedNaming(readAddress(text)).filter(([, { slot }]) => slot <= highest);
+  return named
+    .slice(-limit)
+    .toReversed()
+    .map(([signature, { slot, error, blockTime }]) => ({
+      blockTime,
+      confirmationStatus: cluster.slots.commitmentOf(slot),
+      err: error,
+      memo: null,
+      signature,
+      slot,
+    }));
 }
 
 function getTransaction(cluster: Cluster, [text, given]: Params): unknown {

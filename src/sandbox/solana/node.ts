@@ -1,4 +1,7 @@
 import { sandboxAccounts } from "../accounts.ts";
+import { tokenMessengerStandIn } from "../cctp/solana/burn.ts";
+import { cctpPrograms } from "../cctp/solana/programs.ts";
+import { messageTransmitterStandIn } from "../cctp/solana/receive.ts";
 import { prepareCluster } from "./genesis.ts";
 import { serveCluster } from "./server.ts";
 
@@ -6,4 +9,6 @@ import { serveCluster } from "./server.ts";
 const port = Number(process.argv[2]);
 if (!Number.isInteger(port) || port <= 0) throw new Error("usage: node.ts <port>");
 const { cluster, faucet } = await prepareCluster(sandboxAccounts());
+cluster.standIns.set(cctpPrograms.messenger, tokenMessengerStandIn);
+cluster.standIns.set(cctpPrograms.transmitter, messageTransmitterStandIn);
 serveCluster(cluster, faucet, port);

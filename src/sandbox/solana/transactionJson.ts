@@ -111,13 +111,13 @@ function lookups(message: CompiledMessage): unknown[] {
   }));
 }
 
-function metaJson({ meta, error, feeLamports, before, after }: Landed): unknown {
+function metaJson({ meta, error, feeLamports, loaded, before, after }: Landed): unknown {
   return {
     computeUnitsConsumed: meta.computeUnitsConsumed(),
     err: error,
     fee: feeLamports,
     innerInstructions: innerInstructions(meta),
-    loadedAddresses: { readonly: [], writable: [] },
+    loadedAddresses: loaded,
     logMessages: meta.logs(),
     postBalances: after.lamports,
     postTokenBalances: after.tokens.map(heldJson),

@@ -1,25 +1,42 @@
 import type { Transaction } from "@solana/kit";
 import { accountJson } from "./accountJson.ts";
-import type { Cluster, RunResult } from "./cluster.ts";
+import { type Cluster, refused, type RunResult } from "./cluster.ts";
 import { describeError, invalidParams, RpcError, rpcCodes } from "./errors.ts";
 import { asOptions, at, type Options, type Params, readAddress } from "./params.ts";
+import { stage, type Staged } from "./standIn.ts";
 import { innerInstructions, returnData } from "./transactionJson.ts";
 import { readTransaction, signatureOf } from "./wire.ts";
 
 /** `sendTransaction`: checked and simulated first, unless the caller skips that. */
-export function sendTransaction(cluster: Cluster, [text, given]: Params): unknown {
+export async function sendTransaction(cluster: Cluster, [text, given]: Params): Promise<unknown> {
   const options = asOptions(given);
   const transaction = readTransaction(text, options["encoding"]);
   if (options["skipPreflight"] !== true) {
     checkSignatures(transaction);
-    const result = cluster.simulate(transaction, { verify: true, anyBlockhash: false });
+    const { result, staged } = await simulated(cluster, transaction, {
+      verify: true,
+      anyBlockhash: false,
+    });
     refuseFailure(result);
-    cluster.send(transaction);
+    cluster.send(transaction, staged);
   } else if (isSigned(transaction)) {
     // What the leader drops later, the node has accepted all the same.
-    cluster.send(transaction);
+    const staged = await stage(cluster, transaction);
+    if (!staged || "commit" in staged) cluster.send(transaction, staged);
   }
   return signatureOf(transaction);
+}
+
+/** Runs a transaction without effect, with stand-ins for the programs the VM has no code of. */
+async function simulated(
+  cluster: Cluster,
+  transaction: Transaction,
+  options: { readonly verify: boolean; readonly anyBlockhash: boolean },
+): Promise<{ readonly result: RunResult; readonly staged?: Staged }> {
+  const staged = await stage(cluster, transaction);
+  if (!staged) return { result: cluster.simulate(transaction, options) };
+  if ("error" in staged) return { result: refused(staged.error, staged.logs) };
+  return { result: cluster.simulate(transaction, options, staged), staged };
 }
 
 function refuseFailure(result: RunResult): void {
@@ -31,7 +48,10 @@ function refuseFailure(result: RunResult): void {
 }
 
 /** `simulateTransaction`, with the accounts it would change where asked for. */
-export function simulateTransaction(cluster: Cluster, [text, given]: Params): unknown {
+export async function simulateTransaction(
+  cluster: Cluster,
+  [text, given]: Params,
+): Promise<unknown> {
   const options = asOptions(given);
   const transaction = readTransaction(text, options["encoding"]);
   const verify = options["sigVerify"] === true;
@@ -40,7 +60,7 @@ export function simulateTransaction(cluster: Cluster, [text, given]: Params): un
     throw invalidParams("sigVerify may not be used with replaceRecentBlockhash");
   }
   if (verify) checkSignatures(transaction);
-  const result = cluster.simulate(transaction, { verify, anyBlockhash });
+  const { result } = await simulated(cluster, transaction, { verify, anyBlockhash });
   if (verify && result.error === "SignatureFailure") throw signatureFailure();
   const replacement = anyBlockhash ? cluster.slots.latestBlockhash("finalized") : null;
   return at(cluster, options).answer({
@@ -53,12 +73,12 @@ export function simulateTransaction(cluster: Cluster, [text, given]: Params): un
   });
 }
 
-function resultJson({ error, meta }: RunResult) {
+function resultJson({ error, meta, logs }: RunResult) {
   return {
     accounts: null,
     err: error,
     innerInstructions: null,
-    logs: meta?.logs() ?? [],
+    logs,
     replacementBlockhash: null,
     returnData: (meta && returnData(meta).returnData) ?? null,
     unitsConsumed: meta?.computeUnitsConsumed() ?? 0n,
