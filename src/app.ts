@@ -1,12 +1,12 @@
 import { Elysia } from "elysia";
-import { type Access, accessRoutes, errorHandler, gate } from "./access/index.ts";
+import { type Access, accessRoutes, directRoutes, errorHandler, gate } from "./access/index.ts";
 import { balanceRoutes, type BalanceService } from "./balance/index.ts";
 import { bridgeRoutes, type BridgeService } from "./bridge/index.ts";
 import type { Config } from "./config/index.ts";
-import { type ConsoleDependencies, consoleRoutes } from "./console/index.ts";
+import { consoleRoutes, type DeveloperConsole } from "./console/index.ts";
 import { docsRoutes, systemRoutes } from "./docs/index.ts";
 import { pricesRoutes, type PricesService } from "./prices/index.ts";
-import { rpcRoutes, type RpcService, type RpcSockets } from "./rpc/index.ts";
+import { directRpc, RPC_PATH, rpcRoutes, type RpcService, type RpcSockets } from "./rpc/index.ts";
 import { swapRoutes, type SwapService } from "./swap/index.ts";
 import type { Logger, Metrics } from "./telemetry/index.ts";
 
@@ -22,7 +22,7 @@ export interface AppDependencies {
   readonly bridge: BridgeService;
   readonly prices: PricesService;
   readonly balance: BalanceService;
-  readonly console: ConsoleDependencies;
+  readonly console: DeveloperConsole;
   /** False while the process drains. */
   readonly ready: () => boolean;
 }
@@ -40,13 +40,19 @@ export function createApp(deps: AppDependencies) {
     )
     .use(accessRoutes(deps.access));
 
+  const { access, config, log, metrics } = deps;
+  const direct = directRoutes({ access, config, log, observer: metrics.request });
   return new Elysia({
-    serve: { reusePort: false, maxRequestBodySize: 1024 ** 3 },
+    serve: {
+      reusePort: config.listen.workers > 1,
+      maxRequestBodySize: 1024 ** 3,
+      routes: { [RPC_PATH]: { POST: direct("rpc", directRpc(deps.rpc, limits)) } },
+    },
     // Connections ask their peers for signs of life themselves.
     websocket: { maxPayloadLength: limits.maxBodyBytes, idleTimeout: 0, sendPings: false },
   })
-    .onError(errorHandler(deps.log))
-    .use(gate(deps.access, deps.config, deps.metrics.request))
+    .onError(errorHandler(log))
+    .use(gate(access, config, metrics.request))
     .use(api)
     .use(consoleRoutes(deps.console))
     .use(docsRoutes(api))

@@ -1,14 +1,17 @@
-import { type Access, createAccess, isAdminToken, settleAdminToken } from "./access/index.ts";
+import { type Access, createAccess } from "./access/index.ts";
 import { createApp } from "./app.ts";
 import { createBalanceService } from "./balance/index.ts";
-import { type BridgeService, createBridge } from "./bridge/index.ts";
-import { createRegistry } from "./chains/index.ts";
-import type { Config } from "./config/index.ts";
-import { createUpstreamAdmin, readChanges } from "./console/index.ts";
+import { type BridgeService, createBridge, createBridgeAdmin } from "./bridge/index.ts";
+import { createLiveRegistry, createRegistry } from "./chains/index.ts";
+import { type Config, loadConfig } from "./config/index.ts";
+import { createLiveConfig } from "./config/live.ts";
+import { createConsole, createUpstreamAdmin, readChanges } from "./console/index.ts";
 import { openDatabase } from "./db/index.ts";
 import { systemClock } from "./lib/clock.ts";
 import { createMarket } from "./market/index.ts";
 import { createPricesService, type PricesService } from "./prices/index.ts";
+import { createReloader } from "./reload.ts";
+import { joinReplicas, type Replicas } from "./replicas.ts";
 import { createRpcService, createRpcSockets } from "./rpc/index.ts";
 import { createMarketReader, createQuoteAuditor, createSwapService } from "./swap/index.ts";
 import {
@@ -16,6 +19,7 @@ import {
   type Logger,
   observeMarket,
   observePrices,
+  observeReloads,
   observeSockets,
   observeUpstreams,
 } from "./telemetry/index.ts";
@@ -34,32 +38,50 @@ export interface Service {
   readonly pool: UpstreamPool;
   readonly prices: PricesService;
   readonly bridge: BridgeService;
+  readonly replicas: Replicas;
+  /** Applies the configuration as it is now: upstreams, venues and limits. */
+  reload(): Promise<void>;
   /** The operator token, when it was made now; it is shown this once. */
   readonly madeAdminToken: string | undefined;
-  /** Ends what would keep the server from stopping: the open sockets. */
-  drain(): void;
+  /** Ends the open sockets, which would keep the server from stopping. */
+  closeSockets(): void;
   /** Closes connections and the database. */
-  close(): void;
+  close(): Promise<void>;
 }
 
 /**
  * Builds every part from the configuration. Opens the database; listens and polls nothing yet.
  * @param isReady - answers GET /ready; false while the process drains
+ * @param load - reads the configuration anew, for a reload
  * @throws ConfigError when the configuration cannot be served
  */
 export async function composeService(
-  config: Config,
+  initial: Config,
   log: Logger,
   isReady: () => boolean,
+  load: () => Config = loadConfig,
 ): Promise<Service> {
-  const configured = createRegistry(config.networks);
-  const database = openDatabase(config.database.url);
+  const live = createLiveConfig(initial);
+  const { config } = live;
+  const configured = createLiveRegistry(createRegistry(config.networks));
+  const database = await openDatabase(config.database.url);
   const metrics = createMetrics();
-  const access = await createAccess(database, config.access);
-  const changes = await readChanges(database.upstreamChanges, access.sealer, (id) =>
-    log.warn({ upstream: id }, "an added upstream cannot be decrypted and is left out"),
-  );
-  const registry = applyChanges(configured, changes);
+  const replicas = await joinReplicas({
+    config,
+    database,
+    metrics,
+    log,
+    onConfig: () => void reload(),
+    onLook: async () => {
+      if (database.peers.standing().count > 1) await access.meter.giveBack();
+    },
+  });
+  const access = await createAccess(database, config.access, systemClock, replicas.window);
+  const changes = () =>
+    readChanges(database.upstreamChanges, access.sealer, (id) =>
+      log.warn({ upstream: id }, "an added upstream cannot be decrypted and is left out"),
+    );
+  const registry = createLiveRegistry(applyChanges(configured, await changes()));
   const guard = createUrlGuard({
     allowedOrigins: config.balance.allowedOrigins,
     configuredUrls: registry.all.flatMap((chain) => chain.upstreams.map(({ url }) => url)),
@@ -109,8 +131,20 @@ export async function composeService(
     registry,
     reader: createMarketReader(pool),
     clock: systemClock,
+    seenHead: (chainId) => pool.head(chainId),
     observer: marketObserver,
     maxAgeMs: config.swap.maxStateAgeMs,
+  });
+  const reload = createReloader({
+    load,
+    live,
+    configured,
+    registry,
+    readChanges: changes,
+    pool,
+    market,
+    log,
+    onOutcome: observeReloads(metrics),
   });
   const auditor = createQuoteAuditor({
     upstream: pool,
@@ -137,9 +171,16 @@ export async function composeService(
     bridge,
     prices,
     balance: createBalanceService({ registry, pool }),
-    console: {
-      isAdminToken: (presented) => isAdminToken(database.settings, presented),
+    console: createConsole({
+      config,
+      database,
+      access,
+      registry,
+      pool,
       prices: prices.status,
+      transfers: createBridgeAdmin(database.bridge, systemClock),
+      isAdminToken: access.adminToken.matches,
+      adminCredential: access.adminToken.credential,
       upstreams: createUpstreamAdmin({
         pool,
         registry: configured,
@@ -148,7 +189,7 @@ export async function composeService(
         audit: database.audit,
         clock: systemClock,
       }),
-    },
+    }),
     ready: isReady,
   });
   return {
@@ -157,13 +198,17 @@ export async function composeService(
     pool,
     prices,
     bridge,
-    madeAdminToken: await settleAdminToken(database.settings, config.adminToken),
-    drain: () => rpcSockets.close(),
-    close() {
+    replicas,
+    reload,
+    madeAdminToken: await access.adminToken.settle(config.adminToken),
+    closeSockets: () => rpcSockets.close(),
+    async close() {
+      replicas.close();
       feeds.close();
       void auditor.stop();
       void market.stop();
       pool.close();
+      await access.activity.flush();
       database.close();
     },
   };

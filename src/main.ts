@@ -1,17 +1,20 @@
-import { composeService } from "./compose.ts";
+import { composeService, type Service } from "./compose.ts";
 import { type Config, ConfigError, loadConfig } from "./config/index.ts";
 import { systemClock } from "./lib/clock.ts";
 import { createLogger, type Logger } from "./telemetry/index.ts";
+import { onSupervisorGone, superviseWorkers, WORKER_FLAG } from "./workers.ts";
 
-/** Requests in flight get this long to finish after a signal to stop, ms. */
+/** Requests in flight get this long to finish once no new ones are taken, ms. */
 const DRAIN_MS = 10_000;
+/** Storing what was gathered may take this long, ms; a database that is away is not waited for. */
+const CLOSE_MS = 2_000;
 
-/** Builds the service, listens, starts its timers, and drains on a signal. */
+/** Builds the service, listens and starts its timers. */
 async function start(config: Config, log: Logger): Promise<void> {
   let ready = true;
-  const { host, port, tls } = config.listen;
   const service = await composeService(config, log, () => ready);
-  const { app, prices, bridge, madeAdminToken } = service;
+  const { app, prices, bridge, replicas, madeAdminToken } = service;
+  const { host, port, tls } = config.listen;
   app.listen({
     hostname: host,
     port,
@@ -19,35 +22,68 @@ async function start(config: Config, log: Logger): Promise<void> {
   });
   prices.start();
   bridge.start();
+  await replicas.start();
   log.info({ url: app.server?.url.href }, "listening");
   if (madeAdminToken) {
     process.stderr.write(`Operator token, shown this once: ${madeAdminToken}\n`);
   }
 
-  const stop = async () => {
-    if (!ready) return;
+  const hurry = new AbortController();
+  const stop = async (noticeMs: number) => {
+    // Asked again, it stops waiting for balancers.
+    if (!ready) return hurry.abort();
     ready = false;
-    log.info({ inFlight: app.server?.pendingRequests }, "draining");
-    prices.stop();
-    service.drain();
-    const stopped = Promise.all([app.stop(), bridge.stop()]);
-    await Promise.race([stopped, systemClock.sleep(DRAIN_MS)]);
-    service.close();
+    await drain(service, log, noticeMs, hurry.signal);
     process.exit(0);
   };
-  process.on("SIGTERM", stop);
-  process.on("SIGINT", stop);
+  process.on("SIGTERM", () => stop(config.listen.drainNoticeMs));
+  process.on("SIGINT", () => stop(0));
+  process.on("SIGHUP", () => service.reload());
+  if (process.argv.includes(WORKER_FLAG)) void onSupervisorGone(() => stop(0));
+}
+
+/**
+ * Ends the service without failing a request: first it says that it is not ready and closes
+ * connections as it answers, so that balancers turn away; then it takes no new connections and
+ * finishes what is in flight, within a deadline.
+ */
+async function drain(
+  service: Service,
+  log: Logger,
+  noticeMs: number,
+  hurry: AbortSignal,
+): Promise<void> {
+  const { app, access, prices, bridge } = service;
+  log.info({ inFlight: app.server?.pendingRequests, noticeMs }, "draining");
+  access.isDraining = true;
+  if (noticeMs > 0) await systemClock.sleep(noticeMs, hurry).catch(() => undefined);
+  prices.stop();
+  service.closeSockets();
+  const stopped = Promise.all([app.stop(), bridge.stop()]);
+  await Promise.race([stopped, systemClock.sleep(DRAIN_MS)]);
+  await Promise.race([service.close(), systemClock.sleep(CLOSE_MS)]);
+  log.info({}, "stopped");
+}
+
+async function main(): Promise<void> {
+  const config = loadConfig();
+  const log = createLogger(config.logLevel);
+  const { workers } = config.listen;
+  if (workers === 1 || process.argv.includes(WORKER_FLAG)) return start(config, log);
+  await superviseWorkers(workers, [process.execPath, import.meta.path], log);
+  process.exit(0);
 }
 
 try {
-  const config = loadConfig();
-  await start(config, createLogger(config.logLevel));
+  await main();
 } catch (error) {
-  const known = error instanceof ConfigError || isPortInUse(error);
-  process.stderr.write(`${known ? error.message : Bun.inspect(error)}\n`);
+  process.stderr.write(`${explain(error)}\n`);
   process.exit(1);
 }
 
-function isPortInUse(error: unknown): error is Error {
-  return error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+function explain(error: unknown): string {
+  if (error instanceof ConfigError) return error.message;
+  const isPortInUse = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+  if (!isPortInUse) return Bun.inspect(error);
+  return `${error.message} Another process listens there; several can share a port with WORKERS, on Postgres and Redis.`;
 }

@@ -1,4 +1,5 @@
-import { ApiError } from "../lib/errors.ts";
+import type { Awaitable } from "../db/index.ts";
+import { ApiError, type ErrorCode, errorCatalogue } from "../lib/errors.ts";
 import type { Access } from "./access.ts";
 import type { Reservation } from "./allowance.ts";
 import { monthOf } from "./allowance.ts";
@@ -37,6 +38,8 @@ export interface Passage {
   items: number;
   chainId: number | undefined;
   chargedCu: number;
+  /** Of a connection that stays open: whether its key, as it is now, could still open it. */
+  mayStayOpen: (key: ApiKey) => boolean;
 }
 
 const passages = new WeakMap<Request, Passage>();
@@ -50,6 +53,8 @@ export function openPassage(request: Request, access: Access, observer: RequestO
   passages.set(request, passage);
   return passage;
 }
+
+const always = () => true;
 
 /** A passage of which nothing is known yet. */
 export function newPassage(access: Access, observe: Passage["observe"]): Passage {
@@ -65,12 +70,33 @@ export function newPassage(access: Access, observe: Passage["observe"]): Passage
     items: 1,
     chainId: undefined,
     chargedCu: 0,
+    mayStayOpen: always,
   };
 }
 
 /** The request's way through the gate; undefined when it never came to it. */
 export function passageOf(request: Request): Passage | undefined {
   return passages.get(request);
+}
+
+/** Shows the key's holder an error answer later on. */
+export function noteFailure(
+  passage: Passage,
+  request: Request,
+  { status, code, message }: { status: number; code: ErrorCode; message?: string },
+): void {
+  const { key, operation, requestId, access } = passage;
+  if (!key) return;
+  access.activity.failed({
+    keyId: key.id,
+    requestId,
+    operation: operation ?? null,
+    method: request.method,
+    path: new URL(request.url).pathname,
+    status,
+    code,
+    message: message ?? errorCatalogue[code].message,
+  });
 }
 
 /**
@@ -80,6 +106,15 @@ export function passageOf(request: Request): Passage | undefined {
 export function admissionOf(request: Request): Admission {
   const { key, operation, window } = admitted(request);
   return { key, keyId: key.id, environment: key.environment, operation, window };
+}
+
+/**
+ * Whether a key belongs to whom the calling key belongs to: the same account, or the operator.
+ * @throws ApiError `INVALID_API_KEY` when the gate did not let the request in
+ */
+export async function isOfSameOwner(request: Request, keyId: string): Promise<boolean> {
+  const { key, access } = admitted(request);
+  return keyId === key.id || (await access.keys.show(keyId))?.accountId === key.accountId;
 }
 
 /**
@@ -106,13 +141,18 @@ export function setChargedChain(request: Request, chainId: number): void {
  * Takes requests from the key's window and notes where it stands.
  * @throws ApiError `RATE_LIMIT_EXCEEDED`
  */
-export async function takeFromWindow(passage: Passage, key: ApiKey, n: number): Promise<void> {
-  const { window, defaultWindowLimit, clock } = passage.access;
-  const limit = key.windowLimit ?? defaultWindowLimit;
-  passage.window = await window.take(key.id, n, limit);
-  if (passage.window.allowed) return;
+export function takeFromWindow(passage: Passage, key: ApiKey, n: number): Awaitable<void> {
+  const { window, defaultWindowLimit } = passage.access;
+  const decision = window.take(key.id, n, key.windowLimit ?? defaultWindowLimit);
+  if (decision instanceof Promise) return decision.then((late) => noteWindow(passage, late));
+  return noteWindow(passage, decision);
+}
+
+function noteWindow(passage: Passage, decision: WindowDecision): void {
+  passage.window = decision;
+  if (decision.allowed) return;
   throw new ApiError("RATE_LIMIT_EXCEEDED", undefined, {
-    "retry-after": retryAfterSeconds(passage.window.resetAt, clock.now()),
+    "retry-after": retryAfterSeconds(decision.resetAt, passage.access.clock.now()),
   });
 }
 
@@ -120,14 +160,18 @@ export async function takeFromWindow(passage: Passage, key: ApiKey, n: number): 
  * Holds compute units of the key's allowance until the answer.
  * @throws ApiError `CU_ALLOWANCE_EXCEEDED`
  */
-export async function holdUnits(passage: Passage, key: ApiKey, cu: number): Promise<void> {
-  const { meter, clock } = passage.access;
-  const reservation = await meter.reserve(key, cu);
+export function holdUnits(passage: Passage, key: ApiKey, cu: number): Awaitable<void> {
+  // Nothing is held of an allowance without bound.
+  if (key.cuAllowance === null) return;
+  return passage.access.meter.reserve(key, cu).then((held) => noteHeld(passage, held));
+}
+
+function noteHeld(passage: Passage, reservation: Reservation | undefined): void {
   if (reservation) {
     passage.reservations.push(reservation);
     return;
   }
-  const now = clock.now();
+  const now = passage.access.clock.now();
   throw new ApiError("CU_ALLOWANCE_EXCEEDED", undefined, {
     "retry-after": retryAfterSeconds(monthOf(now).end, now),
   });

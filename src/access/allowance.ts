@@ -9,16 +9,38 @@ export interface Reservation {
   settle(chargedCu: number): void;
 }
 
+/** Monthly allowances, as far as this process may charge them. */
+export interface Allowances {
+  /**
+   * Holds units of a key's allowance.
+   * @returns undefined when the allowance cannot cover them
+   */
+  reserve(key: ApiKey, cu: number): Promise<Reservation | undefined>;
+  /** Lets other replicas have what this one set aside and has not needed for a while. */
+  giveBack(): Promise<void>;
+}
+
+/** This process's part of a key's allowance in a month. */
 interface Account {
-  monthStart: number;
+  readonly monthStart: number;
+  readonly allowanceCu: number;
+  /** Of which shares this one is. */
+  readonly epoch: number;
   /** Charged this month. */
   spentCu: number;
   /** Held by requests under way. */
   heldCu: number;
+  /** Most that both may come to. */
+  ceilingCu: number;
+  usedAt: number;
+  /** So much, or more, was asked for in vain a moment ago. */
+  refused: { readonly cu: number; readonly until: number } | undefined;
 }
 
 const HOUR_MS = 3_600_000;
 const MAX_IDLE_ACCOUNTS = 10_000;
+/** Shares unused for this long are given back, and an exhausted allowance is asked for again. */
+const IDLE_MS = 1_000;
 const nothingHeld: Reservation = { settle() {} };
 
 /** The calendar month (UTC) a time falls in: its first ms, and that of the next. */
@@ -34,42 +56,79 @@ export async function spentThisMonth(
   keyId: string,
   now: number,
 ): Promise<number> {
+  const { fromHour, toHour } = hoursOf(now);
+  return store.totalCu(keyId, fromHour, toHour);
+}
+
+function hoursOf(now: number) {
   const { start, end } = monthOf(now);
-  return store.totalCu(keyId, start / HOUR_MS, end / HOUR_MS);
+  return { fromHour: start / HOUR_MS, toHour: end / HOUR_MS };
 }
 
 /**
  * Monthly allowances. Units are held before the work and spent after it, so any number of
- * concurrent requests together never spend more than the allowance.
+ * concurrent requests together never spend more than the allowance; over several replicas, because
+ * each charges within a share of its own.
  */
-export function createAllowances(store: UsageStore, clock: Clock) {
+export function createAllowances(store: UsageStore, clock: Clock): Allowances {
   const accounts = new Map<string, Account>();
   const loads = new SingleFlight<Account>();
 
-  const load = async (keyId: string): Promise<Account> => {
+  const isCurrent = (account: Account, key: ApiKey) =>
+    account.monthStart === monthOf(clock.now()).start &&
+    account.allowanceCu === key.cuAllowance &&
+    account.epoch === store.allotmentEpoch();
+
+  /** Asks for a share that covers `wantedCu`, in place of the one there is. */
+  const load = async (keyId: string, allowanceCu: number, wantedCu: number): Promise<Account> => {
     const now = clock.now();
-    const spentCu = await spentThisMonth(store, keyId, now);
     const monthStart = monthOf(now).start;
-    const known = accounts.get(keyId);
-    if (known) return Object.assign(known, { monthStart, spentCu });
-    const account = { monthStart, spentCu, heldCu: 0 };
+    const epoch = store.allotmentEpoch();
+    const before = accounts.get(keyId);
+    const isSame = before?.monthStart === monthStart && before.epoch === epoch;
+    const ownCu = before && isSame ? before.spentCu + before.heldCu : 0;
+    const share = { keyId, allowanceCu, ownCu, wantedCu, ...hoursOf(now) };
+    const { spentCu, ceilingCu } = await store.allot(share);
+    const isGranted = ceilingCu >= Math.max(spentCu, ownCu) + wantedCu;
+    const account: Account = Object.assign(before ?? { heldCu: 0, usedAt: now }, {
+      monthStart,
+      allowanceCu,
+      epoch,
+      spentCu: before && isSame ? before.spentCu : spentCu,
+      ceilingCu,
+      refused: isGranted ? undefined : { cu: wantedCu, until: now + IDLE_MS },
+    });
     accounts.set(keyId, account);
     evictIdle(accounts);
     return account;
   };
 
-  /**
-   * Holds units of a key's allowance.
-   * @returns undefined when the allowance cannot cover them
-   */
-  return async (key: ApiKey, cu: number): Promise<Reservation | undefined> => {
-    if (key.cuAllowance === null || cu === 0) return nothingHeld;
-    let account = accounts.get(key.id);
-    if (account?.monthStart !== monthOf(clock.now()).start) {
-      account = await loads.run(key.id, () => load(key.id));
-    }
-    if (account.spentCu + account.heldCu + cu > key.cuAllowance) return undefined;
-    return hold(account, cu);
+  const isRefused = ({ refused }: Account, cu: number) =>
+    refused !== undefined && cu >= refused.cu && clock.now() < refused.until;
+  const covers = ({ spentCu, heldCu, ceilingCu }: Account, cu: number) =>
+    spentCu + heldCu + cu <= ceilingCu;
+
+  return {
+    async reserve(key, cu) {
+      const { cuAllowance } = key;
+      if (cuAllowance === null || cu === 0) return nothingHeld;
+      let account = accounts.get(key.id);
+      // A share may be used up by others who waited for it too; there is more until one is refused.
+      while (!account || !isCurrent(account, key) || !covers(account, cu)) {
+        if (account && isCurrent(account, key) && isRefused(account, cu)) return undefined;
+        account = await loads.run(key.id, () => load(key.id, cuAllowance, cu));
+      }
+      account.usedAt = clock.now();
+      return hold(account, cu);
+    },
+    async giveBack() {
+      const idleSince = clock.now() - IDLE_MS;
+      for (const [keyId, account] of accounts) {
+        const { spentCu, heldCu, ceilingCu, usedAt, allowanceCu } = account;
+        const isSpare = usedAt < idleSince && ceilingCu > spentCu + heldCu;
+        if (isSpare) await loads.run(keyId, () => load(keyId, allowanceCu, 0));
+      }
+    },
   };
 }
 

@@ -31,11 +31,22 @@ export function release(passage: Passage): void {
 
 /** Writes the headers every answer carries, and those of authenticated answers. */
 export function writeHeaders(passage: Passage, write: (name: string, value: string) => void): void {
-  write("x-request-id", passage.requestId);
-  const { window } = passage;
+  const headers: Record<string, string> = {};
+  addHeaders(passage, headers);
+  for (const [name, value] of Object.entries(headers)) write(name, value);
+}
+
+/**
+ * Adds the same headers to an object. Each is added by its name: an object that grows by names in
+ * variables is made into a `Response` at twice the cost.
+ */
+export function addHeaders(passage: Passage, headers: Record<string, string>): void {
+  headers["x-request-id"] = passage.requestId;
+  const { window, access } = passage;
+  if (access.isDraining) headers["connection"] = "close";
   if (!window) return;
-  write("x-ratelimit-limit", String(window.limit));
-  write("x-ratelimit-remaining", String(window.remaining));
-  write("x-ratelimit-reset", String(Math.ceil(window.resetAt / 1000)));
-  write("x-cu-cost", String(passage.chargedCu));
+  headers["x-ratelimit-limit"] = String(window.limit);
+  headers["x-ratelimit-remaining"] = String(window.remaining);
+  headers["x-ratelimit-reset"] = String(Math.ceil(window.resetAt / 1000));
+  headers["x-cu-cost"] = String(passage.chargedCu);
 }

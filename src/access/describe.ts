@@ -1,6 +1,7 @@
 import type { TSchema } from "@sinclair/typebox";
-import { type ErrorCode, errorCatalogue } from "../lib/errors.ts";
-import { type OperationId, operations } from "./operations.ts";
+import type { ErrorCode } from "../lib/errors.ts";
+import { errorResponses, headerDocs, type OwnErrorBody } from "./describeErrors.ts";
+import { type Operation, type OperationId, operations } from "./operations.ts";
 
 /** What the API documents say about one endpoint, beside what the operations table knows. */
 export interface OperationDoc {
@@ -10,9 +11,7 @@ export interface OperationDoc {
   /** Path parameters, by name. */
   readonly parameters?: Readonly<Record<string, { description: string; example: string }>>;
   /** Query parameters and headers a caller may send, by name. */
-  readonly optional?: Readonly<
-    Record<string, { readonly in: "query" | "header"; readonly description: string }>
-  >;
+  readonly optional?: Readonly<Record<string, OptionalParameter>>;
   readonly request?: { readonly schema: TSchema; readonly example: unknown };
   readonly response: { readonly schema: TSchema; readonly example: unknown };
   /** Answer headers beyond those every authenticated answer carries. */
@@ -20,31 +19,36 @@ export interface OperationDoc {
   /** Codes of the catalogue this endpoint can answer, beside those the gate gives everywhere. */
   readonly errors: readonly ErrorCode[];
   /** Statuses whose body is not the error envelope, and that body. */
-  readonly ownErrorBody?: {
-    readonly statuses: readonly number[];
-    readonly schema: TSchema;
-    readonly example: unknown;
+  readonly ownErrorBody?: OwnErrorBody;
+}
+
+/** A query parameter or header that may be left out. */
+export interface OptionalParameter {
+  readonly in: "query" | "header";
+  readonly description: string;
+  /** What its text must be like. */
+  readonly schema?: {
+    readonly pattern?: string;
+    readonly minLength?: number;
+    readonly maxLength?: number;
   };
 }
 
-/** Codes the gate or the shared body reader can answer on every endpoint. */
-const gateErrors: readonly ErrorCode[] = [
-  "HTTPS_REQUIRED",
-  "INVALID_API_KEY",
-  "RATE_LIMIT_EXCEEDED",
-  "CU_ALLOWANCE_EXCEEDED",
-  "SCOPE_REQUIRED",
-  "METHOD_NOT_ALLOWED",
-  "INTERNAL",
-];
+/** Codes the gate can answer on an endpoint. */
+function gateErrors({ scope, cu }: Operation): readonly ErrorCode[] {
+  return [
+    "HTTPS_REQUIRED",
+    "INVALID_API_KEY",
+    "RATE_LIMIT_EXCEEDED",
+    ...(cu > 0 ? (["CU_ALLOWANCE_EXCEEDED"] as const) : []),
+    ...(scope ? (["SCOPE_REQUIRED"] as const) : []),
+    "METHOD_NOT_ALLOWED",
+    "INTERNAL",
+  ];
+}
 
+/** Codes the shared body reader can answer. */
 const bodyErrors: readonly ErrorCode[] = ["INVALID_JSON", "BODY_TOO_LARGE"];
-
-const envelopeSchema = {
-  type: "object",
-  required: ["success", "error"],
-  properties: { success: { type: "boolean", enum: [false] }, error: { type: "string" } },
-};
 
 /**
  * The Elysia hook of an endpoint: its OpenAPI operation, and `parse: "none"`, because handlers
@@ -52,7 +56,7 @@ const envelopeSchema = {
  */
 export function describeOperation(id: OperationId, doc: OperationDoc) {
   const { scope, cu } = operations[id];
-  const codes = [...gateErrors, ...(doc.request ? bodyErrors : []), ...doc.errors];
+  const codes = [...gateErrors(operations[id]), ...(doc.request ? bodyErrors : []), ...doc.errors];
   return {
     parse: "none" as const,
     detail: {
@@ -78,7 +82,7 @@ export function describeOperation(id: OperationId, doc: OperationDoc) {
       responses: {
         200: {
           description: "Success",
-          headers: headerDocs(doc.headers),
+          headers: headerDocs({ ...commonHeaders, ...doc.headers }),
           content: {
             "application/json": { schema: doc.response.schema, example: doc.response.example },
           },
@@ -98,54 +102,16 @@ function pathParameters({ parameters = {} }: OperationDoc) {
 }
 
 function optionalParameters({ optional = {} }: OperationDoc) {
-  return Object.entries(optional).map(([name, { in: place, description }]) => {
-    return { name, in: place, required: false, schema: text, description };
+  return Object.entries(optional).map(([name, { in: place, description, schema }]) => {
+    return { name, in: place, required: false, schema: { ...text, ...schema }, description };
   });
 }
 
-function headerDocs(extra: Readonly<Record<string, string>> = {}) {
-  const all: Record<string, string> = {
-    "X-Request-Id": "Id of this request, for the operator's logs.",
-    "X-RateLimit-Limit": "Requests permitted in the 60-second window.",
-    "X-RateLimit-Remaining": "Requests remaining in the window.",
-    "X-RateLimit-Reset": "Unix time in seconds at which the window ends.",
-    "X-CU-Cost": "Compute units charged for this answer.",
-    ...extra,
-  };
-  return Object.fromEntries(
-    Object.entries(all).map(([name, description]) => [
-      name,
-      { description, schema: { type: "string" as const } },
-    ]),
-  );
-}
-
-function errorResponses(codes: readonly ErrorCode[], own: OperationDoc["ownErrorBody"]) {
-  const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of codes) {
-    const status = errorCatalogue[code].status;
-    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
-  }
-  return Object.fromEntries(
-    [...byStatus].map(([status, ofStatus]) => [
-      status,
-      {
-        description: ofStatus
-          .map((code) => `\`${code}\`: ${errorCatalogue[code].help}`)
-          .join("\n\n"),
-        content: {
-          "application/json": own?.statuses.includes(status)
-            ? { schema: own.schema, example: own.example }
-            : { schema: envelopeSchema, examples: envelopeExamples(ofStatus) },
-        },
-      },
-    ]),
-  );
-}
-
-function envelopeExamples(codes: readonly ErrorCode[]) {
-  const entries = codes.map((code) => {
-    return [code, { value: { success: false, error: errorCatalogue[code].message } }];
-  });
-  return Object.fromEntries(entries);
-}
+/** What every authenticated answer carries. */
+const commonHeaders: Readonly<Record<string, string>> = {
+  "X-Request-Id": "Id of this request, for the operator's logs.",
+  "X-RateLimit-Limit": "Requests permitted in the 60-second window.",
+  "X-RateLimit-Remaining": "Requests remaining in the window.",
+  "X-RateLimit-Reset": "Unix time in seconds at which the window ends.",
+  "X-CU-Cost": "Compute units charged for this answer.",
+};

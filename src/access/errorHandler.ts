@@ -2,7 +2,7 @@ import { ApiError } from "../lib/errors.ts";
 import { errorResponse } from "../lib/http.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { UpstreamUnavailableError } from "../upstream/types.ts";
-import { passageOf } from "./admission.ts";
+import { noteFailure, passageOf } from "./admission.ts";
 import { release, writeHeaders } from "./answer.ts";
 
 /**
@@ -32,6 +32,7 @@ export function errorHandler(log: Logger) {
     if (passage) {
       release(passage);
       passage.observe(passage.operation, answer.status);
+      noteFailure(passage, request, answer);
       writeHeaders(passage, (name, value) => response.headers.set(name, value));
     }
     return response;

@@ -1,9 +1,10 @@
 import { Elysia, ElysiaCustomStatusResponse, StatusMap } from "elysia";
 import type { Config } from "../config/index.ts";
-import { ApiError } from "../lib/errors.ts";
+import { ApiError, isErrorCode } from "../lib/errors.ts";
 import type { Access } from "./access.ts";
 import {
   holdUnits,
+  noteFailure,
   openPassage,
   type Passage,
   passageOf,
@@ -18,9 +19,17 @@ import {
   isInBlocks,
   isLoopbackHost,
   type Origin,
+  originOf,
   parseBlocks,
 } from "./network.ts";
-import { matchPath, type Operation, operations, UPGRADE } from "./operations.ts";
+import {
+  matchPath,
+  type Operation,
+  operations,
+  type Scope,
+  UPGRADE,
+  type OperationId,
+} from "./operations.ts";
 import { isUpgrade, presentedKey } from "./presentedKey.ts";
 
 /** Paths of the process itself, which probes and scrapers reach without TLS. */
@@ -53,6 +62,8 @@ export function gate(access: Access, config: Config, observer: RequestObserver =
       passage.observe(passage.operation, status);
       if (responseValue instanceof Response) {
         const { headers } = responseValue;
+        const code = headers.get("x-error-code");
+        if (isErrorCode(code)) noteFailure(passage, request, { status, code });
         writeHeaders(passage, (name, value) => headers.set(name, value));
       } else {
         writeHeaders(passage, (name, value) => (set.headers[name] = value));
@@ -67,7 +78,12 @@ function statusOf(answer: unknown, set: number | keyof StatusMap): number {
   return typeof set === "number" ? set : StatusMap[set];
 }
 
-function createChecks(access: Access, config: Config) {
+/**
+ * Makes the checks before a request is handled; they throw what it is refused with, and note in
+ * its passage who calls and what for. Where nothing has to be waited for, nothing is: each pause
+ * costs as much as a check. A router that knows the operation says so, and its path is not read.
+ */
+export function createChecks(access: Access, config: Config) {
   const { listen } = config;
   const trustedProxies = parseBlocks(listen.trustedProxies);
   const isAlwaysSecure = listen.tls !== undefined || isLoopbackHost(listen.host);
@@ -76,14 +92,15 @@ function createChecks(access: Access, config: Config) {
     key.ipAllowList.length === 0 ||
     isInBlocks(clientAddress(origin(), trustedProxies), parseBlocks(key.ipAllowList));
 
-  return async (request: Request, passage: Passage, peer: () => string | undefined) => {
-    const path = pathOf(request.url);
+  return async (
+    request: Request,
+    passage: Passage,
+    peer: () => string | undefined,
+    known?: OperationId,
+  ) => {
+    const path = known === undefined ? pathOf(request.url) : operations[known].path;
     if (plainPaths.has(path)) return;
-    const origin = (): Origin => ({
-      peer: peer(),
-      forwardedFor: request.headers.get("x-forwarded-for"),
-      forwardedProto: request.headers.get("x-forwarded-proto"),
-    });
+    const origin = () => originOf(request, peer());
     if (!isAlwaysSecure && !isForwardedHttps(origin(), trustedProxies)) {
       throw new ApiError("HTTPS_REQUIRED");
     }
@@ -91,23 +108,36 @@ function createChecks(access: Access, config: Config) {
 
     const method = isUpgrade(request) ? UPGRADE : request.method;
     const secret = presentedKey(request.headers, method === UPGRADE);
-    const key = secret === undefined ? undefined : await access.keys.verify(secret);
+    const found = secret === undefined ? undefined : access.keys.verify(secret);
+    const key = found instanceof Promise ? await found : found;
     if (!key || !isFromAllowedAddress(key, origin)) throw new ApiError("INVALID_API_KEY");
     passage.key = key;
     passage.secret = secret;
-    await takeFromWindow(passage, key, 1);
+    access.activity.used(key.id);
+    const taking = takeFromWindow(passage, key, 1);
+    if (taking) await taking;
 
-    const operation = operationOf(path, method);
+    const operation = known ?? operationOf(path, method);
     const { scope, cu }: Operation = operations[operation];
-    if (scope !== undefined && !key.scopes.includes(scope)) {
+    if (!hasScope(key, scope)) {
       throw new ApiError(
         "SCOPE_REQUIRED",
         `Scope '${scope}' is required for this endpoint. Granted scopes: ${key.scopes.join(", ")}.`,
       );
     }
-    await holdUnits(passage, key, cu);
+    const holding = holdUnits(passage, key, cu);
+    if (holding) await holding;
+    if (method === UPGRADE) {
+      const opened = origin();
+      passage.mayStayOpen = (now) =>
+        hasScope(now, scope) && isFromAllowedAddress(now, () => opened);
+    }
     passage.operation = operation;
   };
+}
+
+function hasScope(key: ApiKey, scope: Scope | undefined): boolean {
+  return scope === undefined || key.scopes.includes(scope);
 }
 
 /** The path of a request's absolute URL, without the query. */

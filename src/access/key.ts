@@ -8,7 +8,8 @@ export type KeyEnvironment = "live" | "test";
  * The checksum tells a mistyped key, or a scanner's false hit, from a real one without a look-up.
  */
 const KEY_PATTERN = /^sk_(live|test)_[0-9a-f]{48}$/;
-const KEY_LENGTH = 56;
+/** Characters of every key. */
+export const KEY_LENGTH = 56;
 const CHECKSUM_DIGITS = 8;
 const RANDOM_BYTES = 20;
 

@@ -1,18 +1,22 @@
 import { randomBytes } from "node:crypto";
-import ipaddr from "ipaddr.js";
 import { LRUCache } from "lru-cache";
-import type { AuditEntry, KeyStore, StoredKey, StoredSecret } from "../db/index.ts";
+import type {
+  AuditEntry,
+  Awaitable,
+  KeyChanges,
+  KeyStore,
+  StoredKey,
+  StoredSecret,
+} from "../db/index.ts";
 import type { Clock } from "../lib/clock.ts";
-import { generateKey, hashKey, type KeyEnvironment, parseKey } from "./key.ts";
-import { type Scope, scopes as knownScopes } from "./operations.ts";
+import { generateKey, hashKey, KEY_LENGTH, type KeyEnvironment, parseKey } from "./key.ts";
+import { checkChanges, grantsOf, isScope, KeyError } from "./keyRules.ts";
+import type { Scope } from "./operations.ts";
 
-/** Quota of a key without a window limit: the largest a 32-bit client can read, beyond any rate. */
-export const UNLIMITED_WINDOW = 2_147_483_647;
 /** Longest time an old secret may stay valid after a rotation. */
 export const MAX_GRACE_MS = 7 * 86_400_000;
 
 const MAX_CACHED_KEYS = 100_000;
-const MAX_NAME_LENGTH = 100;
 
 /** A key as its holder and the operator see it. Times are ms since the epoch. */
 export interface ApiKey {
@@ -27,8 +31,14 @@ export interface ApiKey {
   readonly expiresAt: number | null;
   /** CIDR blocks the key may be used from; empty: anywhere. */
   readonly ipAllowList: readonly string[];
+  /** Most USDC of one bridge transfer, atomic; null: the operator's bound alone. */
+  readonly bridgePerTransferAtomic: bigint | null;
+  /** Most USDC that leaves in a day (UTC), fees included, atomic; null: the operator's bound alone. */
+  readonly bridgePerDayAtomic: bigint | null;
   readonly createdAt: number;
   readonly revokedAt: number | null;
+  /** Account it belongs to; null: the operator. */
+  readonly accountId: string | null;
 }
 
 /** An API key with what may be shown of its secrets, newest first. */
@@ -40,32 +50,37 @@ export interface KeyDetails extends ApiKey {
   }[];
 }
 
-export interface NewKey {
-  readonly environment: KeyEnvironment;
-  readonly scopes: readonly string[];
-  readonly name?: string;
-  readonly windowLimit?: number | null;
-  readonly cuAllowance?: number | null;
-  readonly expiresAt?: number | null;
-  readonly ipAllowList?: readonly string[];
+/** What a new key is to be; what is left out is not bounded. */
+export type NewKey = KeyChanges & Pick<StoredKey, "environment" | "scopes">;
+
+/** The account a new key is made for. */
+export interface KeyOwner {
+  readonly accountId: string;
+  /** Keys it may have that are neither revoked nor expired. */
+  readonly maxKeys: number;
 }
 
-/** An operator's request that cannot be carried out; the message says why. */
-export class KeyError extends Error {
-  override readonly name = "KeyError";
+/** A key its secret was shown to open, and until when it does, ms since the epoch. */
+interface VerifiedKey {
+  readonly key: ApiKey;
+  readonly usableUntil: number;
 }
 
 /** Issues, checks and ends API keys. */
 export interface KeyService {
   /**
    * The key a presented secret opens now.
-   * @returns undefined when it is malformed, unknown, revoked, expired or past its grace
+   * @returns undefined when it is malformed, unknown, revoked, expired or past its grace, or when
+   *   its account is disabled
    */
-  verify(secret: string): Promise<ApiKey | undefined>;
+  verify(secret: string): Awaitable<ApiKey | undefined>;
   /** @returns the key and its secret, which is shown this once. @throws KeyError */
-  create(input: NewKey, actor: string): Promise<{ key: ApiKey; secret: string }>;
-  list(): Promise<readonly ApiKey[]>;
+  create(input: NewKey, actor: string, owner?: KeyOwner): Promise<{ key: ApiKey; secret: string }>;
+  /** All keys, or those of one account, newest first. */
+  list(accountId?: string): Promise<readonly KeyDetails[]>;
   show(id: string): Promise<KeyDetails | undefined>;
+  /** Changes what a key may do, at once in every process on the database. @throws KeyError */
+  update(id: string, changes: KeyChanges, actor: string): Promise<ApiKey>;
   /** Ends a key at once, in every process on the database. @throws KeyError */
   revoke(id: string, actor: string): Promise<void>;
   /**
@@ -81,14 +96,14 @@ export interface KeyService {
  * @param pepper - key of the HMAC the secrets are stored under
  */
 export function createKeyService(store: KeyStore, pepper: Uint8Array, clock: Clock): KeyService {
-  const verified = new LRUCache<string, { key: ApiKey; usableUntil: number }>({
+  const verified = new LRUCache<string, VerifiedKey>({
     max: MAX_CACHED_KEYS,
   });
   let verifiedAtRevision = -1;
 
   const lookUp = async (hash: string) => {
     const found = await store.findByHash(hash);
-    if (!found || found.key.revokedAt !== null) return undefined;
+    if (!found || found.key.revokedAt !== null || found.isAccountDisabled) return undefined;
     const key = toApiKey(found.key);
     const usableUntil = Math.min(
       key.expiresAt ?? Number.POSITIVE_INFINITY,
@@ -96,6 +111,27 @@ export function createKeyService(store: KeyStore, pepper: Uint8Array, clock: Clo
     );
     return { key, usableUntil };
   };
+
+  /** The key a secret opens, as of a revision of the keys. */
+  const verifyAt = (revision: number, secret: string): Awaitable<ApiKey | undefined> => {
+    if (revision !== verifiedAtRevision) {
+      verified.clear();
+      verifiedAtRevision = revision;
+    }
+    const hash = hashKey(secret, pepper);
+    const known = verified.get(hash);
+    if (known) return ifUsable(known);
+    return parseKey(secret) ? verifyAnew(revision, hash) : undefined;
+  };
+
+  const verifyAnew = async (revision: number, hash: string): Promise<ApiKey | undefined> => {
+    const found = await lookUp(hash);
+    if (found && revision === verifiedAtRevision) verified.set(hash, found);
+    return found && ifUsable(found);
+  };
+
+  const ifUsable = ({ key, usableUntil }: VerifiedKey) =>
+    clock.now() < usableUntil ? key : undefined;
 
   const newSecret = (environment: KeyEnvironment) => {
     const secret = generateKey(environment);
@@ -123,42 +159,44 @@ export function createKeyService(store: KeyStore, pepper: Uint8Array, clock: Clo
   };
 
   return {
-    async verify(secret) {
-      if (!parseKey(secret)) return undefined;
-      const hash = hashKey(secret, pepper);
-      const revision = await store.revision();
-      if (revision !== verifiedAtRevision) {
-        verified.clear();
-        verifiedAtRevision = revision;
-      }
-      let entryOfHash = verified.get(hash);
-      if (!entryOfHash) {
-        entryOfHash = await lookUp(hash);
-        if (!entryOfHash) return undefined;
-        if (revision === verifiedAtRevision) verified.set(hash, entryOfHash);
-      }
-      return clock.now() < entryOfHash.usableUntil ? entryOfHash.key : undefined;
+    verify(secret) {
+      if (secret.length !== KEY_LENGTH) return undefined;
+      const revision = store.revision();
+      return revision instanceof Promise
+        ? revision.then((late) => verifyAt(late, secret))
+        : verifyAt(revision, secret);
     },
 
-    async create(input, actor) {
-      const key = checkNewKey(input, clock.now());
-      const { secret, stored } = newSecret(key.environment);
-      const { id, createdAt: _createdAt, revokedAt: _revokedAt, ...granted } = key;
-      await store.insert(key, stored, entry(actor, "key.create", id, granted));
-      return { key, secret };
+    async create(input, actor, owner) {
+      const { environment } = input;
+      const now = clock.now();
+      const granted = grantsOf(input, now);
+      const id = `key_${randomBytes(8).toString("hex")}`;
+      const accountId = owner?.accountId ?? null;
+      const key = { ...granted, id, environment, createdAt: now, revokedAt: null, accountId };
+      const { secret, stored } = newSecret(environment);
+      const line = entry(actor, "key.create", id, { environment, ...auditable(granted) });
+      if (await store.insert(key, stored, line, owner?.maxKeys)) return { key, secret };
+      throw new KeyError(`An account may have at most ${owner?.maxKeys} keys`);
     },
 
-    list: async () => (await store.list()).map(toApiKey),
+    async list(accountId) {
+      const secrets = Map.groupBy(await store.secrets(), ({ keyId }) => keyId);
+      return (await store.list(accountId)).map((key) => toDetails(key, secrets.get(key.id) ?? []));
+    },
 
     async show(id) {
       const key = await store.find(id);
-      if (!key) return undefined;
-      const secrets = (await store.secrets(id)).map(({ last4, createdAt, graceUntil }) => ({
-        hint: `sk_${key.environment}_…${last4}`,
-        createdAt,
-        graceUntil,
-      }));
-      return { ...toApiKey(key), secrets };
+      return key && toDetails(key, await store.secrets(id));
+    },
+
+    async update(id, changes, actor) {
+      const checked = checkChanges(changes, clock.now());
+      if (Object.keys(checked).length === 0) throw new KeyError("Nothing is to be changed");
+      await existing(id);
+      const line = entry(actor, "key.update", id, auditable(checked));
+      if (!(await store.update(id, checked, line))) throw new KeyError(`Key ${id} is revoked`);
+      return existing(id);
     },
 
     async revoke(id, actor) {
@@ -187,48 +225,19 @@ function toApiKey(key: StoredKey): ApiKey {
   return { ...key, scopes: key.scopes.filter(isScope) };
 }
 
-function isScope(name: string): name is Scope {
-  return (knownScopes as readonly string[]).includes(name);
+function toDetails(key: StoredKey, secrets: readonly StoredSecret[]): KeyDetails {
+  const shown = secrets.map(({ last4, createdAt, graceUntil }) => ({
+    hint: `sk_${key.environment}_…${last4}`,
+    createdAt,
+    graceUntil,
+  }));
+  return { ...toApiKey(key), secrets: shown };
 }
 
-function checkNewKey(input: NewKey, now: number): ApiKey {
-  const { windowLimit = null, cuAllowance = null, expiresAt = null, ipAllowList = [] } = input;
-  const name = (input.name ?? "").trim();
-  if (name.length > MAX_NAME_LENGTH) {
-    throw new KeyError(`The name must have at most ${MAX_NAME_LENGTH} characters`);
-  }
-  const unknown = input.scopes.find((scope) => !isScope(scope));
-  if (unknown !== undefined) {
-    throw new KeyError(`Unknown scope '${unknown}'; there are ${knownScopes.join(", ")}`);
-  }
-  if (input.scopes.length === 0) throw new KeyError("A key needs at least one scope");
-  checkQuota("window limit", windowLimit, 1, UNLIMITED_WINDOW);
-  checkQuota("CU allowance", cuAllowance, 0, Number.MAX_SAFE_INTEGER);
-  if (expiresAt !== null && !(Number.isInteger(expiresAt) && expiresAt > now)) {
-    throw new KeyError("The expiry must lie in the future");
-  }
-  for (const block of ipAllowList) {
-    if (!ipaddr.isValid(block) && !ipaddr.isValidCIDR(block)) {
-      throw new KeyError(`'${block}' is neither an IP address nor a CIDR block`);
-    }
-  }
-  return {
-    id: `key_${randomBytes(8).toString("hex")}`,
-    environment: input.environment,
-    name,
-    scopes: [...new Set(input.scopes)].filter(isScope),
-    windowLimit,
-    cuAllowance,
-    expiresAt,
-    ipAllowList: [...ipAllowList],
-    createdAt: now,
-    revokedAt: null,
-  };
-}
-
-function checkQuota(what: string, value: number | null, min: number, max: number): void {
-  if (value === null) return;
-  if (!Number.isInteger(value) || value < min || value > max) {
-    throw new KeyError(`The ${what} must be an integer from ${min} to ${max}`);
-  }
+/** Amounts as text, because the audit log is JSON. */
+function auditable(granted: KeyChanges): Readonly<Record<string, unknown>> {
+  const entries = Object.entries(granted);
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, typeof value === "bigint" ? String(value) : value]),
+  );
 }

@@ -23,6 +23,8 @@ export interface Meter {
    * @returns undefined when the allowance cannot cover them
    */
   reserve(key: ApiKey, cu: number): Promise<Reservation | undefined>;
+  /** Lets other replicas have what this one set aside of allowances and does not need. */
+  giveBack(): Promise<void>;
   /** Resolves when the charge is in the database; rejects when it could not be written. */
   charge(charge: Charge): Promise<void>;
   /** What a key was charged from `from` to `to`, ms since the epoch, by whole hours (UTC). */
@@ -56,7 +58,7 @@ export function createMeter(store: UsageStore, clock: Clock): Meter {
   };
 
   return {
-    reserve: createAllowances(store, clock),
+    ...createAllowances(store, clock),
     charge(charge) {
       if (!pending) {
         pending = { rows: new Map(), done: Promise.withResolvers() };

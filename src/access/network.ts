@@ -13,11 +13,26 @@ const MAX_FORWARDED_HOPS = 32;
  */
 export function parseBlocks(texts: readonly string[]): readonly Block[] {
   return texts.map((text) => {
-    if (ipaddr.isValidCIDR(text)) return ipaddr.parseCIDR(text);
-    if (!ipaddr.isValid(text)) throw new ConfigError(`${text} is not an IP address or CIDR block`);
-    const address = ipaddr.process(text);
-    return [address, address.kind() === "ipv4" ? 32 : 128];
+    if (!isBlock(text)) throw new ConfigError(`${text} is not an IP address or CIDR block`);
+    const [address, bits] = text.includes("/") ? ipaddr.parseCIDR(text) : wholeAddress(text);
+    const isMapped = address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress();
+    return isMapped && bits >= 96 ? [address.toIPv4Address(), bits - 96] : [address, bits];
   });
+}
+
+/**
+ * Whether a text is an IPv4 or IPv6 address or CIDR block in its usual form. Short and octal forms
+ * (`127.1`, `010.0.0.1`) mean different addresses to different programs, so they are none.
+ */
+export function isBlock(text: string): boolean {
+  const address = text.split("/", 1)[0] ?? "";
+  const isUsual = address.includes(":") || ipaddr.IPv4.isValidFourPartDecimal(address);
+  return isUsual && (text.includes("/") ? ipaddr.isValidCIDR(text) : ipaddr.isValid(text));
+}
+
+function wholeAddress(text: string): Block {
+  const address = ipaddr.parse(text);
+  return [address, address.kind() === "ipv4" ? 32 : 128];
 }
 
 /** Whether an address lies in any of the blocks. IPv4 mapped into IPv6 counts as IPv4. */
@@ -41,6 +56,15 @@ export interface Origin {
   readonly peer: string | undefined;
   readonly forwardedFor: string | null;
   readonly forwardedProto: string | null;
+}
+
+/** Where a request came from. @param peer - address of the connection's other end */
+export function originOf(request: Request, peer: string | undefined): Origin {
+  return {
+    peer,
+    forwardedFor: request.headers.get("x-forwarded-for"),
+    forwardedProto: request.headers.get("x-forwarded-proto"),
+  };
 }
 
 /** Whether the caller's own connection is encrypted, by the word of a trusted proxy. */

@@ -27,6 +27,7 @@ export function offeredProtocols(headers: Headers): string[] {
  */
 export function presentedKey(headers: Headers, upgrade: boolean): string | undefined {
   const authorization = headers.get("authorization") ?? "";
+  if (authorization === "" && !upgrade) return headers.get("x-api-key") || undefined;
   const presented = [
     /^bearer +(\S+)$/i.exec(authorization)?.[1],
     headers.get("x-api-key") || undefined,

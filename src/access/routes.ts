@@ -4,7 +4,7 @@ import type { Access } from "./access.ts";
 import { admissionOf } from "./admission.ts";
 import { describeOperation } from "./describe.ts";
 import { UsageResult } from "./model.ts";
-import { usageOf, usageSpan } from "./usage.ts";
+import { DATE, usageOf, usageSpan } from "./usage.ts";
 
 /** GET /api/public/usage. */
 export function accessRoutes(access: Access) {
@@ -23,8 +23,16 @@ export function accessRoutes(access: Access) {
         "operation and chain, with what is left of its window and allowance. `from` and `to` " +
         "(ISO dates, whole hours in UTC) choose another span.",
       optional: {
-        from: { in: "query", description: "ISO date or UTC time the span begins with" },
-        to: { in: "query", description: "ISO date (included) or UTC time the span ends before" },
+        from: {
+          in: "query",
+          description: "ISO date or UTC time the span begins with",
+          schema: { pattern: DATE.source },
+        },
+        to: {
+          in: "query",
+          description: "ISO date (included) or UTC time the span ends before",
+          schema: { pattern: DATE.source },
+        },
       },
       response: {
         schema: UsageResult,

@@ -18,7 +18,7 @@ export interface Hold {
 /** A connection that stays open: each of its messages passes the gate's limits like a request. */
 export interface Session {
   readonly keyId: string;
-  /** Whether the key that opened the connection is still valid. */
+  /** Whether the key that opened the connection is valid and may still do so from there. */
   isValid(): Promise<boolean>;
   /**
    * Counts a message as this many requests: takes them from the rate window and holds their units.
@@ -37,17 +37,17 @@ export interface Session {
  * @throws ApiError `INVALID_API_KEY` when the gate did not let the request in
  */
 export function openSession(request: Request): Session {
-  const { access, key: opener, secret = "", operation } = admitted(request);
+  const { access, key: opener, secret = "", operation, mayStayOpen } = admitted(request);
   const { cu } = operations[operation];
 
-  const presentKey = async (): Promise<ApiKey> => {
+  const validKey = async (): Promise<ApiKey | undefined> => {
     const key = await access.keys.verify(secret);
-    if (!key) throw new ApiError("INVALID_API_KEY");
-    return key;
+    return key && mayStayOpen(key) ? key : undefined;
   };
 
   const admit = async (items: number, isCounted: boolean): Promise<Hold> => {
-    const key = await presentKey();
+    const key = await validKey();
+    if (!key) throw new ApiError("INVALID_API_KEY");
     const passage = Object.assign(
       newPassage(access, () => {}),
       { key, operation, items },
@@ -69,7 +69,7 @@ export function openSession(request: Request): Session {
 
   return {
     keyId: opener.id,
-    isValid: async () => (await access.keys.verify(secret)) !== undefined,
+    isValid: async () => (await validKey()) !== undefined,
     admit: (items) => admit(items, true),
     admitPushed: (items) => admit(items, false),
   };

@@ -5,7 +5,9 @@ import type { ApiKey } from "./keys.ts";
 import type { WindowDecision } from "./window.ts";
 
 const DAY_MS = 86_400_000;
-const DATE = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?Z)?$/;
+/** A date, or a time in UTC, as ISO 8601 writes them. */
+export const DATE =
+  /^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])(T([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,3})?)?Z)?$/;
 
 /** A span of time, ms since the epoch; `to` is not part of it. */
 export interface Span {
@@ -38,15 +40,18 @@ function parseTime(query: URLSearchParams, name: string, dateAddsMs = 0): number
 
 /** What a key used in a span, and what it has left now. */
 export async function usageOf(meter: Meter, key: ApiKey, window: WindowDecision, span: Span) {
+  const { requests, totalCu, ...rest } = await usageOfSpan(meter, key, span);
+  const { limit, remaining } = window;
+  const resetAt = new Date(window.resetAt).toISOString();
+  return { requests, totalCu, window: { limit, remaining, resetAt }, ...rest };
+}
+
+/** What a key used in a span, and what it has left of this month's allowance. */
+export async function usageOfSpan(meter: Meter, key: ApiKey, span: Span) {
   const sums = await meter.usage(key.id, span.from, span.to);
   return {
     requests: sums.reduce((total, { requests }) => total + requests, 0),
     totalCu: sums.reduce((total, { cu }) => total + cu, 0),
-    window: {
-      limit: window.limit,
-      remaining: window.remaining,
-      resetAt: new Date(window.resetAt).toISOString(),
-    },
     allowance:
       key.cuAllowance === null
         ? null

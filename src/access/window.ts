@@ -44,7 +44,7 @@ export function decideWindow(
 
 /** The rate windows of all keys. */
 export interface RateWindow {
-  /** Takes `n` requests from a key's window, all or none. */
+  /** Takes `n` requests from a key's window, all or none; 0 only looks. */
   take(keyId: string, n: number, limit: number): Awaitable<WindowDecision>;
 }
 
@@ -71,6 +71,7 @@ export function createMemoryWindow(windowMs: number, clock: Clock): RateWindow {
       const now = clock.now();
       const before = windows.get(keyId);
       const { decision, state } = decideWindow(before, { now, n, limit, windowMs });
+      if (n === 0) return decision;
       if (before && before.startedAt !== state.startedAt) windows.delete(keyId);
       windows.set(keyId, state);
       sweep(now);

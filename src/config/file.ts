@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { BridgeFileSchema } from "./bridge.ts";
+import { ConsoleFileSchema } from "./console.ts";
 import { NetworkSchema } from "./network.ts";
 
 const Millis = Type.Integer({ minimum: 1, maximum: 86_400_000 });
@@ -99,6 +100,7 @@ export const ConfigFileSchema = Type.Object(
       ),
     ),
     bridge: Type.Optional(BridgeFileSchema),
+    console: Type.Optional(ConsoleFileSchema),
     balance: Type.Optional(
       Type.Object(
         {

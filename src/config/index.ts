@@ -1,12 +1,14 @@
 import { readFileSync } from "node:fs";
 import { Value } from "@sinclair/typebox/value";
 import { type BridgeConfig, bridgeConfig } from "./bridge.ts";
+import { type ConsoleConfig, consoleConfig } from "./console.ts";
 import { type ConfigFile, ConfigFileSchema } from "./file.ts";
 import type { NetworkData } from "./network.ts";
 
 export type { CctpData, NetworkData, TokenData, UpstreamData, VenueData } from "./network.ts";
 export { NetworkSchema, UpstreamSchema } from "./network.ts";
 export type { ConfigFile } from "./file.ts";
+export type { ConsoleConfig, SignUp } from "./console.ts";
 
 /** Everything the process was told, checked once at start. Durations in ms, sizes in bytes. */
 export interface Config {
@@ -17,9 +19,15 @@ export interface Config {
     readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
     /** CIDR blocks whose `X-Forwarded-Proto` and `X-Forwarded-For` are believed. */
     readonly trustedProxies: readonly string[];
+    /** Processes that share the port; more than one needs Postgres and Redis. */
+    readonly workers: number;
+    /** After a signal to stop, requests are served for this long while balancers turn away, ms. */
+    readonly drainNoticeMs: number;
   };
   readonly http: { readonly maxBodyBytes: number };
   readonly database: { readonly url: string };
+  /** Where replicas share rate windows and tell each other of changes; undefined: each is alone. */
+  readonly redis: { readonly url: string } | undefined;
   readonly logLevel: string;
   /** Operator token; undefined: one is made and printed once. */
   readonly adminToken: string | undefined;
@@ -28,6 +36,7 @@ export interface Config {
     /** Requests per window of a key that has no limit of its own. */
     readonly defaultWindowLimit: number;
     readonly maxBatchItems: number;
+    readonly pepper: PepperSource;
   };
   readonly rpc: {
     /** Methods refused beside those refused by default; `debug_*` means the namespace. */
@@ -98,11 +107,25 @@ export interface Config {
     readonly maxDeviationBps: number;
   };
   readonly bridge: BridgeConfig;
+  readonly console: ConsoleConfig;
   readonly balance: {
     readonly allowedOrigins: readonly string[];
     /** `rpcUrl` of the API documents' example; public. */
     readonly exampleRpcUrl: string;
   };
+}
+
+/** Where the pepper of the key hashes comes from; nothing given: a file beside the database's. */
+export interface PepperSource {
+  /** 64 hex digits. */
+  readonly hex?: string;
+  /** Path of a file that holds them. */
+  readonly file?: string;
+}
+
+/** Whether a database URL names a Postgres server; any other is SQLite's. */
+export function isPostgresUrl(url: string): boolean {
+  return /^postgres(ql)?:/.test(url);
 }
 
 /** What is wrong with the environment or the config file; the process must not start. */
@@ -112,6 +135,10 @@ export class ConfigError extends Error {
 
 /** The environment variables `start` reads; see the README for each. */
 export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** On Postgres, where no database file says where the pepper's belongs. */
+const DEFAULT_PEPPER_FILE = ".data/causeway.pepper";
+const MAX_WORKERS = 64;
 
 /**
  * Builds the frozen configuration.
@@ -128,6 +155,11 @@ export function loadConfig(
   const keyFile = env["TLS_KEY"];
   if (!certFile !== !keyFile) throw new ConfigError("TLS_CERT and TLS_KEY must be set together");
 
+  const databaseUrl = env["DATABASE_URL"] || "file:.data/causeway.db";
+  const redisUrl = env["REDIS_URL"] || undefined;
+  if (redisUrl && !/^(redis|rediss|valkey):\/\//.test(redisUrl)) {
+    throw new ConfigError("REDIS_URL must be redis://… or rediss://…");
+  }
   const override: Record<string, Partial<NetworkData>> = { ...file.networks?.override };
   for (const [name, value] of Object.entries(env)) {
     const chainId = /^UPSTREAMS_([0-9]+)$/.exec(name)?.[1];
@@ -142,15 +174,23 @@ export function loadConfig(
       port: parseInteger(env, "PORT", 3000, 0, 65_535),
       tls: certFile && keyFile ? { certFile, keyFile } : undefined,
       trustedProxies: splitList(env["TRUSTED_PROXIES"]),
+      workers: parseWorkers(env, isPostgresUrl(databaseUrl) && redisUrl !== undefined),
+      drainNoticeMs: parseInteger(env, "DRAIN_NOTICE_MS", redisUrl ? 5_000 : 0, 0, 600_000),
     },
     http: { maxBodyBytes: 1_048_576 },
-    database: { url: env["DATABASE_URL"] ?? "file:.data/causeway.db" },
+    database: { url: databaseUrl },
+    redis: redisUrl ? { url: redisUrl } : undefined,
     logLevel: env["LOG_LEVEL"] ?? "info",
     adminToken: env["ADMIN_TOKEN"] || undefined,
     access: {
       windowMs: 60_000,
       defaultWindowLimit: file.access?.defaultWindowLimit ?? 600,
       maxBatchItems: 100,
+      pepper: pepperSource(
+        env["KEY_PEPPER"],
+        env["KEY_PEPPER_FILE"],
+        isPostgresUrl(databaseUrl) ? { file: DEFAULT_PEPPER_FILE } : {},
+      ),
     },
     rpc: {
       refusedMethods: file.rpc?.refusedMethods ?? [],
@@ -192,6 +232,7 @@ export function loadConfig(
       maxDeviationBps: file.prices?.maxDeviationBps ?? 100,
     },
     bridge: bridgeConfig(file.bridge, env["OPERATOR_KEY_FILE"] || undefined),
+    console: consoleConfig(file.console),
     balance: {
       allowedOrigins: file.balance?.allowedOrigins ?? [],
       exampleRpcUrl: file.balance?.exampleRpcUrl ?? "https://rpc.testnet.arc.network",
@@ -211,6 +252,19 @@ function parseFile(path: string, readFile: (path: string) => string): ConfigFile
   throw new ConfigError(`CAUSEWAY_CONFIG: ${path}: ${first?.path}: ${first?.message}`);
 }
 
+function pepperSource(
+  hex: string | undefined,
+  file: string | undefined,
+  fallback: PepperSource,
+): PepperSource {
+  if (hex && file) throw new ConfigError("Set KEY_PEPPER or KEY_PEPPER_FILE, not both");
+  if (hex && !/^[0-9a-f]{64}$/.test(hex)) {
+    throw new ConfigError("KEY_PEPPER must be 64 hex digits in lower case");
+  }
+  if (!hex && !file) return fallback;
+  return { ...(hex && { hex }), ...(file && { file }) };
+}
+
 function parseInteger(
   env: Environment,
   name: string,
@@ -225,6 +279,15 @@ function parseInteger(
     throw new ConfigError(`${name} must be an integer from ${min} to ${max}`);
   }
   return value;
+}
+
+function parseWorkers(env: Environment, areSharing: boolean): number {
+  const workers = parseInteger(env, "WORKERS", 1, 1, MAX_WORKERS);
+  if (workers > 1 && !areSharing) {
+    throw new ConfigError("WORKERS needs DATABASE_URL=postgres://… and REDIS_URL=redis://…");
+  }
+  if (workers > 1 && env["PORT"] === "0") throw new ConfigError("WORKERS needs a fixed PORT");
+  return workers;
 }
 
 function splitList(text: string | undefined): string[] {

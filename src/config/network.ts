@@ -77,6 +77,8 @@ export const CctpSchema = Type.Object(
     domain: Type.Integer({ minimum: 0 }),
     tokenMessenger: Type.String(),
     messageTransmitter: Type.String(),
+    /** Solana: the address lookup table without which a mint does not fit a transaction. */
+    lookupTable: Type.Optional(Type.String()),
   },
   { additionalProperties: false },
 );

@@ -1,11 +1,18 @@
-import { ConfigError } from "../config/index.ts";
+import { ConfigError, isPostgresUrl } from "../config/index.ts";
+import { createAccountStore } from "./accountStore.ts";
+import { createActivityStore } from "./activityStore.ts";
 import { createAuditStore } from "./auditStore.ts";
 import { createBridgeStore } from "./bridgeStore.ts";
+import { createInvitationStore } from "./invitationStore.ts";
+import { createKeysRevision } from "./keysRevision.ts";
 import { createKeyStore } from "./keyStore.ts";
 import { createSettingsStore } from "./settingsStore.ts";
 import { createLogCapStore } from "./logCapStore.ts";
+import { createSignInStore } from "./signInStore.ts";
 import { openSqlite } from "./sqlite.ts";
-import type { Database } from "./types.ts";
+import { createSqlitePeers } from "./sqlitePeers.ts";
+import { openPostgres } from "./postgres/database.ts";
+import type { Awaitable, Database } from "./types.ts";
 import { createUpstreamChangeStore } from "./upstreamChangeStore.ts";
 import { createUsageStore } from "./usageStore.ts";
 
@@ -17,11 +24,27 @@ export type {
   TransferEventEntry,
   TransferStep,
 } from "./bridgeTypes.ts";
+export { createPeerWatch, type PeerWatch } from "./peerWatch.ts";
+export type { Peers } from "./peers.ts";
+export { type ChangeBus, createChangeBus } from "./redis/bus.ts";
+export { createRedisLink, type RedisLink } from "./redis/link.ts";
+export type {
+  AccountChanges,
+  AccountStore,
+  ActivityStore,
+  InvitationStore,
+  KeyErrorEntry,
+  SignInStore,
+  StoredAccount,
+  StoredInvitation,
+  StoredSession,
+} from "./consoleTypes.ts";
 export type {
   AuditEntry,
   AuditStore,
   Awaitable,
   Database,
+  KeyChanges,
   KeyStore,
   LogCap,
   LogCapStore,
@@ -30,6 +53,7 @@ export type {
   StoredSecret,
   UpstreamChange,
   UpstreamChangeStore,
+  UsageHour,
   UsageRow,
   UsageStore,
   UsageSum,
@@ -37,20 +61,32 @@ export type {
 
 /**
  * Opens the database a URL names and brings it to the newest schema.
- * @param url - `file:<path>` or `:memory:`
- * @throws ConfigError when the URL names no database this build can open
+ * @param url - `file:<path>`, `:memory:` or `postgres://user:password@host:port/name`
+ * @throws ConfigError when the URL names no database
  */
-export function openDatabase(url: string): Database {
+export function openDatabase(url: `file:${string}` | ":memory:"): Database;
+export function openDatabase(url: string): Awaitable<Database>;
+export function openDatabase(url: string): Awaitable<Database> {
+  return isPostgresUrl(url) ? openPostgres(url) : openSqliteDatabase(url);
+}
+
+function openSqliteDatabase(url: string): Database {
   const file = sqliteFile(url);
   const connection = openSqlite(file);
+  const keysRevision = createKeysRevision(connection);
   return {
-    keys: createKeyStore(connection),
+    keys: createKeyStore(connection, keysRevision),
     usage: createUsageStore(connection),
     audit: createAuditStore(connection),
     settings: createSettingsStore(connection),
     logCaps: createLogCapStore(connection),
     upstreamChanges: createUpstreamChangeStore(connection),
     bridge: createBridgeStore(connection),
+    accounts: createAccountStore(connection, keysRevision),
+    invitations: createInvitationStore(connection),
+    signIn: createSignInStore(connection),
+    activity: createActivityStore(connection),
+    peers: createSqlitePeers(connection),
     file: file === ":memory:" ? undefined : file,
     close: () => connection.client.close(),
   };
@@ -63,8 +99,5 @@ function sqliteFile(url: string): string {
     // file:///var/lib/x and file:relative/x are both in use.
     return path.startsWith("//") ? path.slice(2) : path;
   }
-  if (/^postgres(ql)?:/.test(url)) {
-    throw new ConfigError("DATABASE_URL: Postgres is not supported, use file:<path>");
-  }
-  throw new ConfigError("DATABASE_URL must be file:<path>");
+  throw new ConfigError("DATABASE_URL must be file:<path> or postgres://…");
 }

@@ -1,19 +1,18 @@
-import { and, desc, eq, gt, isNull, ne, or, sql } from "drizzle-orm";
-import { audit, keySecrets, keys, settings } from "./schema.ts";
+import { and, count, desc, eq, gt, isNull, ne, or, sql } from "drizzle-orm";
+import { accounts, audit, keySecrets, keys } from "./schema.ts";
+import type { KeysRevision } from "./keysRevision.ts";
 import type { SqliteConnection } from "./sqlite.ts";
-import type { AuditEntry, KeyStore, StoredKey, StoredSecret } from "./types.ts";
-
-const REVISION = "keys_revision";
+import type { AuditEntry, KeyStore, StoredKey } from "./types.ts";
 
 /** Keys in SQLite. */
-export function createKeyStore({ orm, client }: SqliteConnection): KeyStore {
+export function createKeyStore({ orm }: SqliteConnection, revision: KeysRevision): KeyStore {
   const findByHash = orm
-    .select({ key: keys, secret: keySecrets })
+    .select({ key: keys, secret: keySecrets, disabledAt: accounts.disabledAt })
     .from(keySecrets)
     .innerJoin(keys, eq(keys.id, keySecrets.keyId))
+    .leftJoin(accounts, eq(accounts.id, keys.accountId))
     .where(eq(keySecrets.hash, sql.placeholder("hash")))
     .prepare();
-  const readRevision = createRevisionReader(client);
 
   /** Runs a change, its audit line and the step of the revision as one transaction. */
   const change = (entry: AuditEntry, apply: (tx: Transaction) => boolean): boolean =>
@@ -21,14 +20,7 @@ export function createKeyStore({ orm, client }: SqliteConnection): KeyStore {
       (tx) => {
         if (!apply(tx)) return false;
         tx.insert(audit).values(entry).run();
-        tx.insert(settings)
-          .values({ name: REVISION, value: "1" })
-          .onConflictDoUpdate({
-            target: settings.name,
-            set: { value: sql`CAST(CAST(${settings.value} AS INTEGER) + 1 AS TEXT)` },
-          })
-          .run();
-        readRevision.invalidate();
+        revision.step(tx);
         return true;
       },
       { behavior: "immediate" },
@@ -36,26 +28,55 @@ export function createKeyStore({ orm, client }: SqliteConnection): KeyStore {
   type Transaction = Parameters<Parameters<typeof orm.transaction>[0]>[0];
 
   return {
-    revision: readRevision,
-    findByHash: (hash) => findByHash.get({ hash }),
+    revision: revision.read,
+    findByHash(hash) {
+      const row = findByHash.get({ hash });
+      if (!row) return undefined;
+      const { key, secret, disabledAt } = row;
+      return { key, secret, isAccountDisabled: disabledAt !== null };
+    },
     find: (id): StoredKey | undefined => orm.select().from(keys).where(eq(keys.id, id)).get(),
-    list: () => orm.select().from(keys).orderBy(desc(keys.createdAt), desc(keys.id)).all(),
-    secrets: (id): StoredSecret[] =>
+    list: (accountId) =>
+      orm
+        .select()
+        .from(keys)
+        .where(accountId === undefined ? undefined : eq(keys.accountId, accountId))
+        .orderBy(desc(keys.createdAt), desc(keys.id))
+        .all(),
+    secrets: (id) =>
       orm
         .select()
         .from(keySecrets)
-        .where(eq(keySecrets.keyId, id))
+        .where(id === undefined ? undefined : eq(keySecrets.keyId, id))
         .orderBy(desc(keySecrets.createdAt), desc(sql`rowid`))
         .all(),
-    insert(key, secret, entry) {
+    insert: (key, secret, entry, maxOfAccount) =>
       change(entry, (tx) => {
+        if (maxOfAccount !== undefined && key.accountId !== null) {
+          const valid = and(
+            eq(keys.accountId, key.accountId),
+            isNull(keys.revokedAt),
+            or(isNull(keys.expiresAt), gt(keys.expiresAt, key.createdAt)),
+          );
+          const held = tx.select({ count: count() }).from(keys).where(valid).get()?.count ?? 0;
+          if (held >= maxOfAccount) return false;
+        }
         tx.insert(keys).values(key).run();
         tx.insert(keySecrets)
           .values({ ...secret, keyId: key.id })
           .run();
         return true;
-      });
-    },
+      }),
+    update: (id, changes, entry) =>
+      change(entry, (tx) => {
+        const changed = tx
+          .update(keys)
+          .set(changes)
+          .where(and(eq(keys.id, id), isNull(keys.revokedAt)))
+          .returning({ id: keys.id })
+          .all();
+        return changed.length > 0;
+      }),
     revoke: (id, at, entry) =>
       change(entry, (tx) => {
         const revoked = tx
@@ -79,38 +100,4 @@ export function createKeyStore({ orm, client }: SqliteConnection): KeyStore {
         return true;
       }),
   };
-}
-
-/** How long a look at the revision holds: a change by another process is seen after at most this. */
-const REVISION_HOLDS_MS = 1;
-
-/**
- * Reads the keys' revision. `PRAGMA data_version` differs only after a commit of another
- * connection and costs less than any query, so the row is read again only then. Beside steady
- * commits even the pragma costs 5 µs, so requests of the same millisecond share one look.
- */
-function createRevisionReader(client: SqliteConnection["client"]) {
-  const dataVersion = client.query<{ data_version: number }, []>("PRAGMA data_version");
-  const select = client.query<{ value: string }, [string]>(
-    "SELECT value FROM settings WHERE name = ?",
-  );
-  let holdsUntil = 0;
-  let seenDataVersion = -1;
-  let revision = 0;
-  const read = (): number => {
-    const now = performance.now();
-    if (now < holdsUntil) return revision;
-    holdsUntil = now + REVISION_HOLDS_MS;
-    const current = dataVersion.get()?.data_version ?? -1;
-    if (current === seenDataVersion) return revision;
-    revision = Number(select.get(REVISION)?.value ?? 0);
-    seenDataVersion = current;
-    return revision;
-  };
-  /** Own commits leave the data version as it is. */
-  read.invalidate = () => {
-    holdsUntil = 0;
-    seenDataVersion = -1;
-  };
-  return read;
 }

@@ -1,23 +1,42 @@
-import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { customType, index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { accounts } from "./consoleSchema.ts";
 
 export * from "./bridgeSchema.ts";
+export * from "./consoleSchema.ts";
+
+/** An amount in atomic units, as decimal text. */
+const atomicAmount = customType<{ data: bigint; driverData: string }>({
+  dataType: () => "text",
+  toDriver: String,
+  fromDriver: BigInt,
+});
 
 /** API keys. Times are ms since the epoch; a key outlives its secrets. */
-export const keys = sqliteTable("keys", {
-  id: text().primaryKey(),
-  environment: text({ enum: ["live", "test"] }).notNull(),
-  name: text().notNull(),
-  scopes: text({ mode: "json" }).$type<readonly string[]>().notNull(),
-  /** Requests per window; null: the service's default. */
-  windowLimit: integer("window_limit"),
-  /** Compute units per calendar month (UTC); null: no bound. */
-  cuAllowance: integer("cu_allowance"),
-  expiresAt: integer("expires_at"),
-  /** CIDR blocks; empty: any address. */
-  ipAllowList: text("ip_allow_list", { mode: "json" }).$type<readonly string[]>().notNull(),
-  createdAt: integer("created_at").notNull(),
-  revokedAt: integer("revoked_at"),
-});
+export const keys = sqliteTable(
+  "keys",
+  {
+    id: text().primaryKey(),
+    environment: text({ enum: ["live", "test"] }).notNull(),
+    name: text().notNull(),
+    scopes: text({ mode: "json" }).$type<readonly string[]>().notNull(),
+    /** Requests per window; null: the service's default. */
+    windowLimit: integer("window_limit"),
+    /** Compute units per calendar month (UTC); null: no bound. */
+    cuAllowance: integer("cu_allowance"),
+    expiresAt: integer("expires_at"),
+    /** CIDR blocks; empty: any address. */
+    ipAllowList: text("ip_allow_list", { mode: "json" }).$type<readonly string[]>().notNull(),
+    /** Most USDC of one bridge transfer, atomic; null: the operator's bound alone. */
+    bridgePerTransferAtomic: atomicAmount("bridge_per_transfer_atomic"),
+    /** Most USDC that leaves in a day (UTC), atomic; null: the operator's bound alone. */
+    bridgePerDayAtomic: atomicAmount("bridge_per_day_atomic"),
+    createdAt: integer("created_at").notNull(),
+    revokedAt: integer("revoked_at"),
+    /** Who it belongs to; null: the operator. */
+    accountId: text("account_id").references(() => accounts.id),
+  },
+  (table) => [index("keys_account").on(table.accountId)],
+);
 
 /** What opens a key: keyed hashes only. A rotated key has an old secret until its grace ends. */
 export const keySecrets = sqliteTable(

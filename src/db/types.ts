@@ -1,5 +1,7 @@
 import type { Awaitable } from "./awaitable.ts";
 import type { BridgeStore } from "./bridgeTypes.ts";
+import type { AccountStore, ActivityStore, InvitationStore, SignInStore } from "./consoleTypes.ts";
+import type { Peers } from "./peers.ts";
 
 export type { Awaitable } from "./awaitable.ts";
 
@@ -16,9 +18,30 @@ export interface StoredKey {
   readonly expiresAt: number | null;
   /** CIDR blocks; empty: any address. */
   readonly ipAllowList: readonly string[];
+  /** Most USDC of one bridge transfer, atomic; null: the operator's bound alone. */
+  readonly bridgePerTransferAtomic: bigint | null;
+  /** Most USDC that leaves in a day (UTC), fees included, atomic; null: the operator's bound alone. */
+  readonly bridgePerDayAtomic: bigint | null;
   readonly createdAt: number;
   readonly revokedAt: number | null;
+  /** Account it belongs to; null: the operator. */
+  readonly accountId: string | null;
 }
+
+/** What may be changed of a key. */
+export type KeyChanges = Partial<
+  Pick<
+    StoredKey,
+    | "name"
+    | "scopes"
+    | "windowLimit"
+    | "cuAllowance"
+    | "expiresAt"
+    | "ipAllowList"
+    | "bridgePerTransferAtomic"
+    | "bridgePerDayAtomic"
+  >
+>;
 
 /** One secret of a key, as a keyed hash. */
 export interface StoredSecret {
@@ -46,13 +69,26 @@ export interface KeyStore {
   /** A number that differs after any process changed any key. Cheap enough for every request. */
   revision(): Awaitable<number>;
   /** The key a secret's hash opens, whatever its state. */
-  findByHash(hash: string): Awaitable<{ key: StoredKey; secret: StoredSecret } | undefined>;
+  findByHash(
+    hash: string,
+  ): Awaitable<{ key: StoredKey; secret: StoredSecret; isAccountDisabled: boolean } | undefined>;
   find(id: string): Awaitable<StoredKey | undefined>;
-  /** Newest first. */
-  list(): Awaitable<readonly StoredKey[]>;
-  /** A key's secrets, newest first. */
-  secrets(id: string): Awaitable<readonly StoredSecret[]>;
-  insert(key: StoredKey, secret: StoredSecret, entry: AuditEntry): Awaitable<void>;
+  /** Newest first. @param accountId - only keys of this account */
+  list(accountId?: string): Awaitable<readonly StoredKey[]>;
+  /** The secrets of one key, or of all, newest first. */
+  secrets(id?: string): Awaitable<readonly (StoredSecret & { readonly keyId: string })[]>;
+  /**
+   * @param maxOfAccount - keys the key's account may have that are neither revoked nor expired
+   * @returns false when it has that many; nothing changed
+   */
+  insert(
+    key: StoredKey,
+    secret: StoredSecret,
+    entry: AuditEntry,
+    maxOfAccount?: number,
+  ): Awaitable<boolean>;
+  /** @returns false when the key is unknown or revoked */
+  update(id: string, changes: KeyChanges, entry: AuditEntry): Awaitable<boolean>;
   /** @returns false when the key is unknown or was revoked before */
   revoke(id: string, at: number, entry: AuditEntry): Awaitable<boolean>;
   /**
@@ -87,14 +123,56 @@ export interface UsageSum {
   readonly cu: number;
 }
 
+/** Sum over one hour. */
+export interface UsageHour {
+  /** Hours since the epoch. */
+  readonly hour: number;
+  readonly operation: string;
+  readonly requests: number;
+  readonly cu: number;
+}
+
+/** What one process may charge of a key's allowance in a span of hours. */
+export interface Allotment {
+  /** What it has charged so far. */
+  readonly spentCu: number;
+  /** Up to where it may bring that. */
+  readonly ceilingCu: number;
+}
+
+export interface AllotmentRequest {
+  readonly keyId: string;
+  /** The allowance is for hours `fromHour` ≤ h < `toHour`. */
+  readonly fromHour: number;
+  readonly toHour: number;
+  readonly allowanceCu: number;
+  /** What this process knows it has charged or holds; the rest of its last share is given back. */
+  readonly ownCu: number;
+  /** Least it wants to be able to charge beside that; 0: it only gives back. */
+  readonly wantedCu: number;
+}
+
 /** The ledger of charges. */
 export interface UsageStore {
+  /**
+   * Sets a share of a key's allowance aside for this process. The shares of all processes and what
+   * was charged never exceed the allowance together.
+   */
+  allot(request: AllotmentRequest): Awaitable<Allotment>;
+  /** Differs after this process's shares were lost, so that it must ask for them again. */
+  allotmentEpoch(): number;
   /** Adds all rows in one transaction; they are durable when it returns. */
   add(rows: Iterable<UsageRow>): Awaitable<void>;
   /** Compute units a key was charged in hours `fromHour` ≤ h < `toHour`. */
   totalCu(keyId: string, fromHour: number, toHour: number): Awaitable<number>;
   /** Sums per operation and chain in hours `fromHour` ≤ h < `toHour`. */
   sums(keyId: string, fromHour: number, toHour: number): Awaitable<readonly UsageSum[]>;
+  /** Sums of several keys per hour and operation in hours `fromHour` ≤ h < `toHour`, in order. */
+  hourly(
+    keyIds: readonly string[],
+    fromHour: number,
+    toHour: number,
+  ): Awaitable<readonly UsageHour[]>;
 }
 
 /** The append-only audit log. */
@@ -166,6 +244,11 @@ export interface Database {
   readonly logCaps: LogCapStore;
   readonly upstreamChanges: UpstreamChangeStore;
   readonly bridge: BridgeStore;
+  readonly accounts: AccountStore;
+  readonly invitations: InvitationStore;
+  readonly signIn: SignInStore;
+  readonly activity: ActivityStore;
+  readonly peers: Peers;
   /** Path of the database file; undefined when it is in memory or elsewhere. */
   readonly file: string | undefined;
   close(): void;

@@ -1,4 +1,4 @@
-import { and, desc, eq, gte, lt, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gte, inArray, lt, sql } from "drizzle-orm";
 import { usage } from "./schema.ts";
 import type { SqliteConnection } from "./sqlite.ts";
 import type { UsageRow, UsageStore } from "./types.ts";
@@ -29,14 +29,22 @@ export function createUsageStore({ orm, client }: SqliteConnection): UsageStore 
   const requests = sql<number>`sum(${usage.requests})`;
   const cu = sql<number>`sum(${usage.cu})`;
 
+  const totalCu = (keyId: string, fromHour: number, toHour: number) =>
+    orm
+      .select({ cu: sql<number>`coalesce(sum(${usage.cu}), 0)` })
+      .from(usage)
+      .where(span(keyId, fromHour, toHour))
+      .get()?.cu ?? 0;
+
   return {
+    // One process serves, so all of an allowance is its own.
+    allot: ({ keyId, fromHour, toHour, allowanceCu }) => ({
+      spentCu: totalCu(keyId, fromHour, toHour),
+      ceilingCu: allowanceCu,
+    }),
+    allotmentEpoch: () => 0,
     add: (rows) => addAll.immediate(rows),
-    totalCu: (keyId, fromHour, toHour) =>
-      orm
-        .select({ cu: sql<number>`coalesce(sum(${usage.cu}), 0)` })
-        .from(usage)
-        .where(span(keyId, fromHour, toHour))
-        .get()?.cu ?? 0,
+    totalCu,
     sums: (keyId, fromHour, toHour) =>
       orm
         .select({ operation: usage.operation, chainId: usage.chainId, requests, cu })
@@ -44,6 +52,16 @@ export function createUsageStore({ orm, client }: SqliteConnection): UsageStore 
         .where(span(keyId, fromHour, toHour))
         .groupBy(usage.operation, usage.chainId)
         .orderBy(desc(cu), usage.operation, usage.chainId)
+        .all(),
+    hourly: (keyIds, fromHour, toHour) =>
+      orm
+        .select({ hour: usage.hour, operation: usage.operation, requests, cu })
+        .from(usage)
+        .where(
+          and(inArray(usage.keyId, [...keyIds]), gte(usage.hour, fromHour), lt(usage.hour, toHour)),
+        )
+        .groupBy(usage.hour, usage.operation)
+        .orderBy(asc(usage.hour), asc(usage.operation))
         .all(),
   };
 }

@@ -314,6 +314,7 @@ describe("IP allow-list", () => {
     expect(await status(["192.0.2.0/24"], "192.0.2.7, 198.51.100.1")).toBe(401);
     expect(await status(["2001:db8::/32"], "2001:db8::5")).toBe(200);
     expect(await status(["192.0.2.0/24"], "::ffff:192.0.2.7")).toBe(200);
+    expect(await status(["::ffff:192.0.2.0/120"], "192.0.2.7")).toBe(200);
     expect(await status(["192.0.2.0/24"], "not an address")).toBe(401);
   });
 

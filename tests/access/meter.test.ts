@@ -13,8 +13,7 @@ function recordedLedger() {
   const database = openDatabase(":memory:");
   const commits: UsageRow[][] = [];
   const store: UsageStore = {
-    totalCu: (...span) => database.usage.totalCu(...span),
-    sums: (...span) => database.usage.sums(...span),
+    ...database.usage,
     add(rows) {
       const list = [...rows];
       commits.push(list);

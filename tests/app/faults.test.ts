@@ -76,7 +76,7 @@ describe("of three nodes", () => {
       expect(answers.length).toBeGreaterThan(500);
       expect(answers.filter((answer) => answer !== "ok")).toEqual([]);
     },
-    20_000,
+    60_000,
   );
 
   test("all are gone: 502 in the contract's words, and service again once one is back", async () => {
@@ -87,5 +87,5 @@ describe("of three nodes", () => {
     let last = "";
     while (last !== "ok" && performance.now() < deadline) last = await callOnce(2);
     expect(last).toBe("ok");
-  }, 20_000);
+  }, 60_000);
 });

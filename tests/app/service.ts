@@ -13,9 +13,10 @@ export async function startLocalService(
   chains: readonly ServedChain[],
   feeds: readonly Feed[] = [],
   attestation?: AttestationService,
+  databaseUrl = ":memory:",
 ) {
   const env = {
-    DATABASE_URL: ":memory:",
+    DATABASE_URL: databaseUrl,
     CAUSEWAY_CONFIG: "test.json",
     ADMIN_TOKEN: "test-admin-token",
     ...(attestation && { OPERATOR_KEY_FILE: writeOperatorKey(temporaryDirectory()) }),

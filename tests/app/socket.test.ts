@@ -51,6 +51,6 @@ test("a token's transfers arrive over the service's own socket, and the ledger h
   const closed = new Promise<number>((resolve) =>
     socket.addEventListener("close", ({ code }) => resolve(code)),
   );
-  stack.service.drain();
+  stack.service.closeSockets();
   expect(await closed).toBe(1001);
 });

@@ -15,8 +15,11 @@ export interface Stack {
   stop(): Promise<void>;
 }
 
-/** Starts a stack; stop it in `afterAll`. */
-export async function startStack(chainIds: readonly number[] = [5042]): Promise<Stack> {
+/** Starts a stack; stop it in `afterAll`. @param databaseUrl - left out: in memory */
+export async function startStack(
+  chainIds: readonly number[] = [5042],
+  databaseUrl?: string,
+): Promise<Stack> {
   const fronted = await Promise.all(chainIds.map(startChain));
   const feeds = startFeeds();
   const attestation = startAttestation(fronted.map(({ chain }) => chain));
@@ -27,6 +30,7 @@ export async function startStack(chainIds: readonly number[] = [5042]): Promise<
     })),
     feeds,
     attestation,
+    databaseUrl,
   );
   const [first] = fronted;
   if (!first) throw new Error("a stack needs a chain");

@@ -23,8 +23,8 @@ function schemaOf(file: string) {
 describe("opening", () => {
   test("makes the directory and the file, relative or absolute", () => {
     using directory = temporaryDirectory();
-    for (const url of [`file:${directory.path}/a/b/c.db`, `file://${directory.path}/d/c.db`]) {
-      openDatabase(url).close();
+    for (const path of [`${directory.path}/a/b/c.db`, `//${directory.path}/d/c.db`]) {
+      openDatabase(`file:${path}`).close();
     }
     expect(existsSync(join(directory.path, "a/b/c.db"))).toBe(true);
     expect(existsSync(join(directory.path, "d/c.db"))).toBe(true);
@@ -41,13 +41,7 @@ describe("opening", () => {
   });
 
   test("what is no database of this service is refused by name", () => {
-    for (const url of [
-      "postgres://localhost/x",
-      "postgresql://localhost/x",
-      "mysql://x",
-      "file:",
-      "",
-    ]) {
+    for (const url of ["mysql://x", "file:", ""]) {
       expect(() => openDatabase(url)).toThrow(ConfigError);
       expect(() => openDatabase(url)).toThrow(/DATABASE_URL/);
     }
@@ -92,7 +86,7 @@ describe("migrations", () => {
     const database = openDatabase(`file:${file}`);
     expect(await database.usage.totalCu("k", 0, 10)).toBe(6 * 200);
     database.close();
-  }, 20_000);
+  }, 60_000);
 
   test("the audit log cannot be changed or shortened", async () => {
     using directory = temporaryDirectory();
@@ -102,6 +96,9 @@ describe("migrations", () => {
     const client = new SqliteFile(file);
     expect(() => client.run("UPDATE audit SET actor = 'x'")).toThrow(/append-only/);
     expect(() => client.run("DELETE FROM audit")).toThrow(/append-only/);
+    expect(() =>
+      client.run("INSERT OR REPLACE INTO audit VALUES (1, 2, 'x', 'b', 'c', '{}')"),
+    ).toThrow(/append-only/);
     client.close();
     expect(await database.audit.list({ limit: 10 })).toHaveLength(1);
     database.close();
@@ -111,7 +108,7 @@ describe("migrations", () => {
 test("a change of keys by another connection is seen within a millisecond", async () => {
   using directory = temporaryDirectory();
   const url = `file:${join(directory.path, "c.db")}`;
-  const [here, there] = [openDatabase(url), openDatabase(url)];
+  const [here, there] = [await openDatabase(url), await openDatabase(url)];
   const before = await here.keys.revision();
   await there.keys.insert(
     {
@@ -123,8 +120,11 @@ test("a change of keys by another connection is seen within a millisecond", asyn
       cuAllowance: null,
       expiresAt: null,
       ipAllowList: [],
+      bridgePerTransferAtomic: null,
+      bridgePerDayAtomic: null,
       createdAt: 1,
       revokedAt: null,
+      accountId: null,
     },
     { hash: "h", last4: "hhhh", createdAt: 1, graceUntil: null },
     { at: 1, actor: "a", action: "b", subject: "k1", detail: {} },

@@ -1,6 +1,9 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { AuditEntry, Database, StoredKey, StoredSecret } from "../../src/db/index.ts";
 import { engines, type OpenedDatabase } from "./engines.ts";
+
+// Postgres may have to be started first.
+setDefaultTimeout(60_000);
 
 const key = (id: string, changes: Partial<StoredKey> = {}): StoredKey => ({
   id,
@@ -11,8 +14,11 @@ const key = (id: string, changes: Partial<StoredKey> = {}): StoredKey => ({
   cuAllowance: null,
   expiresAt: 1_151_111_081_099_710,
   ipAllowList: ["10.0.0.0/8"],
+  bridgePerTransferAtomic: 5_000_000n,
+  bridgePerDayAtomic: 10n ** 18n,
   createdAt: 1,
   revokedAt: null,
+  accountId: null,
   ...changes,
 });
 const secret = (hash: string, changes: Partial<StoredSecret> = {}): StoredSecret => ({
@@ -89,6 +95,29 @@ for (const { name, open } of engines) {
           await keys.insert(key(id, { createdAt }), secret(`hash-${id}`), entry("key.create", id));
         }
         expect((await keys.list()).map(({ id }) => id)).toEqual(["c", "b", "a"]);
+      }));
+
+    test("a change replaces what it names of a key that is not revoked, and is audited", () =>
+      runOn(open, async ({ keys, audit }) => {
+        await keys.insert(key("k1"), secret("hash-1"), entry("key.create"));
+        const changes = {
+          name: "Other",
+          scopes: ["bridges"],
+          windowLimit: null,
+          cuAllowance: 7,
+          expiresAt: null,
+          ipAllowList: [],
+          bridgePerTransferAtomic: null,
+          bridgePerDayAtomic: 1n,
+        };
+        expect(await keys.update("k1", changes, entry("key.update"))).toBe(true);
+        expect(await keys.find("k1")).toEqual(key("k1", changes));
+        expect(await keys.update("k1", { name: "Third" }, entry("key.update"))).toBe(true);
+        expect(await keys.find("k1")).toEqual(key("k1", { ...changes, name: "Third" }));
+        await keys.revoke("k1", 9, entry("key.revoke"));
+        expect(await keys.update("k1", { name: "Late" }, entry("key.update"))).toBe(false);
+        expect(await keys.update("k2", { name: "None" }, entry("key.update", "k2"))).toBe(false);
+        expect(await audit.list({ limit: 10 })).toHaveLength(4);
       }));
 
     test("revoking works once and says so", () =>

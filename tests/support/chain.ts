@@ -4,19 +4,13 @@ import {
   startPreparedChain as start,
   type PreparedChain,
 } from "../../src/sandbox/preparedChain.ts";
-import { createProcessGroup, type ProcessGroup } from "../../src/sandbox/processes.ts";
+import { testProcesses } from "./processes.ts";
 
 export type { PreparedChain } from "../../src/sandbox/preparedChain.ts";
+export { testProcesses } from "./processes.ts";
 
 /** Prepared states, shared with `bun run sandbox`. */
 export const STATE_DIR = join(import.meta.dir, "../../.sandbox/state");
-
-let processes: ProcessGroup | undefined;
-
-/** Children of this test process; they end when it does, however it ends. */
-export function testProcesses(): ProcessGroup {
-  return (processes ??= createProcessGroup());
-}
 
 /** Funded accounts of every prepared chain: deployer, operator, fee recipient and users. */
 export const accounts = sandboxAccounts();

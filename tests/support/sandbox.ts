@@ -1,10 +1,9 @@
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { type Sandbox, startSandbox } from "../../src/sandbox/start.ts";
-import { STATE_DIR, testProcesses } from "./chain.ts";
+import { STATE_DIR } from "./chain.ts";
+import { temporaryDirectory } from "./processes.ts";
 
 export { accounts, type PreparedChain, startPreparedChain } from "./chain.ts";
+export { temporaryDirectory } from "./processes.ts";
 export type { Sandbox } from "../../src/sandbox/start.ts";
 
 let shared: Promise<Sandbox> | undefined;
@@ -24,11 +23,4 @@ export async function testSandbox(options: { readonly service?: boolean } = {}):
 async function startShared(): Promise<Sandbox> {
   const dir = temporaryDirectory();
   return startSandbox({ dir, stateDir: STATE_DIR, withService: false });
-}
-
-/** A directory that is removed when this process ends. */
-export function temporaryDirectory(): string {
-  const dir = mkdtempSync(join(tmpdir(), "causeway-test-"));
-  testProcesses().removeAtEnd(dir);
-  return dir;
 }
