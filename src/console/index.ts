@@ -1,3 +1,4 @@
 export { upstreamsCommand } from "./command.ts";
-export { type ConsoleDependencies, consoleRoutes } from "./routes.ts";
+export { createConsole, type DeveloperConsole } from "./console.ts";
+export { consoleRoutes } from "./routes.ts";
 export { createUpstreamAdmin, readChanges, type UpstreamAdmin } from "./upstreams.ts";

@@ -1,73 +1,73 @@
 import { Elysia } from "elysia";
+import { KeyError } from "../access/index.ts";
 import { ApiError } from "../lib/errors.ts";
-import { dataResponse, readJson } from "../lib/http.ts";
-import { NewUpstreamSchema } from "./model.ts";
-import type { UpstreamAdmin } from "./upstreams.ts";
+import { dataResponse } from "../lib/http.ts";
+import type { DeveloperConsole } from "./console.ts";
+import type { Endpoint } from "./endpoint.ts";
+import type { Guard } from "./guard.ts";
+import { assetAnswer } from "./page/answer.ts";
+import { type Assets, bundlePage } from "./page/bundle.ts";
 
-const MAX_BODY_BYTES = 65_536;
-const hidden = { detail: { hide: true } };
+const API_PREFIX = "/console/api";
+const hidden = { detail: { hide: true }, parse: "none" as const };
 
-/** What the operator's view reads and changes. */
-export interface ConsoleDependencies {
-  readonly isAdminToken: (presented: string) => Promise<boolean>;
-  readonly upstreams: UpstreamAdmin;
-  /** Prices in memory and the health of their sources, as JSON. */
-  readonly prices: () => object;
-}
-
-/** JSON routes of the operator's console, behind the admin token. */
-export function consoleRoutes({ isAdminToken, upstreams, prices }: ConsoleDependencies) {
-  const requireOperator = async (request: Request) => {
-    const bearer = /^bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "")?.[1];
-    if (bearer === undefined || !(await isAdminToken(bearer))) {
-      throw new ApiError("INVALID_ADMIN_TOKEN");
-    }
-  };
-  return new Elysia({ name: "console", prefix: "/console/api" })
-    .get(
-      "/prices",
-      async ({ request }) => {
-        await requireOperator(request);
-        return dataResponse(prices());
-      },
-      hidden,
-    )
-    .get(
-      "/upstreams",
-      async ({ request }) => {
-        await requireOperator(request);
-        return dataResponse(upstreams.list());
-      },
-      hidden,
-    )
-    .post(
-      "/upstreams",
-      async ({ request }) => {
-        await requireOperator(request);
-        const { chainId, ...upstream } = await readJson(request, NewUpstreamSchema, {
-          maxBytes: MAX_BODY_BYTES,
-          missing: (field) => `Missing required field: ${field}`,
-        });
-        return dataResponse(await upstreams.add(chainId, upstream));
-      },
-      hidden,
-    )
-    .post(
-      "/upstreams/:id/drain",
-      async ({ request, params }) => {
-        await requireOperator(request);
-        await upstreams.drain(params.id);
-        return dataResponse({ id: params.id, draining: true });
-      },
-      hidden,
-    )
-    .delete(
-      "/upstreams/:id",
-      async ({ request, params }) => {
-        await requireOperator(request);
-        await upstreams.remove(params.id);
-        return dataResponse({ id: params.id, removed: true });
-      },
+/** The console's page at /console, and the JSON routes it works with at /console/api. */
+export function consoleRoutes({ guard, endpoints }: DeveloperConsole) {
+  const app = new Elysia({ name: "console" });
+  for (const endpoint of endpoints) {
+    app.route(
+      endpoint.method,
+      `${API_PREFIX}${endpoint.path}`,
+      ({ request, params, server }) =>
+        answer(guard, endpoint, request, params, server?.requestIP(request)?.address),
       hidden,
     );
+  }
+  let assets: Promise<Assets> | undefined;
+  const file = async (path: string, request: Request) => {
+    assets ??= bundlePage().catch((error: unknown) => {
+      assets = undefined;
+      throw error;
+    });
+    const found = assetAnswer(await assets, path, request);
+    if (!found) throw new ApiError("ROUTE_NOT_FOUND");
+    return found;
+  };
+  return app
+    .get("/console", ({ request }) => file("", request), hidden)
+    .get(
+      "/console/assets/:name",
+      ({ request, params }) => file(`/assets/${params.name}`, request),
+      hidden,
+    );
+}
+
+async function answer(
+  guard: Guard,
+  endpoint: Endpoint,
+  request: Request,
+  params: Readonly<Record<string, string>>,
+  peer: string | undefined,
+): Promise<Response> {
+  const call = await guard.admit(endpoint, request, params, peer);
+  const data = await run(endpoint, call);
+  const response = data instanceof Response ? data : dataResponse(data);
+  response.headers.set("cache-control", "no-store");
+  response.headers.set("x-content-type-options", "nosniff");
+  return response;
+}
+
+async function run(
+  endpoint: Endpoint,
+  call: Awaited<ReturnType<Guard["admit"]>>,
+): Promise<unknown> {
+  try {
+    if (endpoint.access === "anyone") return await endpoint.answer(call);
+    const { identity } = call;
+    if (!identity) throw new ApiError("SIGNED_OUT");
+    return await endpoint.answer({ ...call, identity });
+  } catch (error) {
+    if (error instanceof KeyError) throw new ApiError("KEY_REFUSED", error.message);
+    throw error;
+  }
 }

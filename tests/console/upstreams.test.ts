@@ -191,7 +191,7 @@ describe("changes", () => {
     await start();
     expect((await listed()).map((one) => one.id)).toEqual([configured!.id]);
     expect(added.text + back.text).not.toContain(SECRET);
-  }, 20_000);
+  }, 60_000);
 
   test("are made by command too", async () => {
     const added = await command("add", "1", urlOf(2), "--batch-items", "20", "--json");
@@ -209,5 +209,5 @@ describe("changes", () => {
     expect(again).toMatchObject({ exit: 1, out: "" });
     expect(again.err).toContain("No upstream has this id");
     expect(added.out + again.err).not.toContain(SECRET);
-  }, 30_000);
+  }, 60_000);
 });
