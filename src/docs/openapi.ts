@@ -11,8 +11,12 @@ export const documentInfo = {
       "Swap quotes, unsigned swap transactions, a JSON-RPC proxy, a USDC bridge, spot prices and " +
       "wallet balances over one metered API.\n\n" +
       "Every endpoint needs an API key, sent as `Authorization: Bearer <key>` or `x-api-key: <key>`. " +
-      "Every error carries a stable `X-Error-Code` header.",
+      "Every error carries a stable `X-Error-Code` header; [what each means and what to do](/docs/errors).",
     license: { name: "Apache-2.0" },
+  },
+  externalDocs: {
+    url: "/docs/errors",
+    description: "Every error code, its meaning and its remedy.",
   },
   servers: [{ url: "/" }],
   tags: [

@@ -1,9 +1,10 @@
 import { fileURLToPath } from "node:url";
 import { swagger } from "@elysiajs/swagger";
 import { type AnyElysia, Elysia } from "elysia";
-import { jsonResponse } from "../lib/http.ts";
+import { dataResponse, jsonResponse } from "../lib/http.ts";
+import { describeErrors, type DocumentedErrors, errorsPage } from "./errors.ts";
 import { cleanDocument, documentInfo } from "./openapi.ts";
-import { initializer, page } from "./page.ts";
+import { initializer, swaggerPage } from "./page.ts";
 
 const SPEC_PATH = "/openapi.json";
 
@@ -25,30 +26,39 @@ const CONTENT_SECURITY_POLICY =
  * @param api - the app whose routes are documented
  */
 export function docsRoutes(api: AnyElysia) {
-  let document: Promise<string> | undefined;
+  let generated: Promise<string> | undefined;
+  const document = () => (generated ??= generate(api));
   const docs = new Elysia({ name: "docs" })
-    .get("/swagger", () => html(page()), { detail: { hide: true } })
+    .use(errorRoutes(async () => JSON.parse(await document())))
+    .get("/swagger", () => html(swaggerPage()), { detail: { hide: true } })
     .get("/swagger/init.js", () => script(initializer()), { detail: { hide: true } })
     .get(
       "/swagger/json",
-      async () => {
-        document ??= generate(api);
-        return new Response(await document, { headers: { "content-type": "application/json" } });
-      },
+      async () =>
+        new Response(await document(), { headers: { "content-type": "application/json" } }),
       { detail: { hide: true } },
     );
   for (const [name, contentType] of Object.entries(ASSETS)) {
     const file = Bun.file(fileURLToPath(import.meta.resolve(`swagger-ui-dist/${name}`)));
-    docs.get(
-      `/swagger/${name}`,
-      () =>
-        new Response(file, {
-          headers: { "content-type": contentType, "cache-control": "public, max-age=86400" },
-        }),
-      { detail: { hide: true } },
-    );
+    docs.get(`/swagger/${name}`, () => asset(file, contentType), { detail: { hide: true } });
   }
   return docs;
+}
+
+/** The errors catalogue at /docs/errors, and as JSON. */
+function errorRoutes(document: () => Promise<DocumentedErrors>) {
+  const style = Bun.file(new URL("errors.css", import.meta.url));
+  const hidden = { detail: { hide: true } };
+  return new Elysia({ name: "docs-errors" })
+    .get("/docs/errors", async () => html(errorsPage(describeErrors(await document()))), hidden)
+    .get("/docs/errors.json", async () => dataResponse(describeErrors(await document())), hidden)
+    .get("/docs/errors.css", () => asset(style, "text/css; charset=utf-8"), hidden);
+}
+
+function asset(file: Blob, contentType: string): Response {
+  return new Response(file, {
+    headers: { "content-type": contentType, "cache-control": "public, max-age=86400" },
+  });
 }
 
 /** Runs the generator on an app of its own, so that its CDN-backed page is never served. */

@@ -1,3 +1,5 @@
+import type { CancelSignal } from "./cancel.ts";
+
 /** The one source of time and delay, so that tests can drive both. */
 export interface Clock {
   /** Wall-clock time, ms since the epoch. */
@@ -5,7 +7,7 @@ export interface Clock {
   /** Monotonic time in ms, for durations. */
   monotonic(): number;
   /** Resolves after `ms`; rejects with the signal's reason when it aborts first. */
-  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  sleep(ms: number, signal?: CancelSignal): Promise<void>;
 }
 
 /** The process's real clock. */

@@ -1,6 +1,6 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import { TypeCompiler, type TypeCheck, ValueErrorType } from "@sinclair/typebox/compiler";
-import { ApiError, type ErrorCode, errorCatalogue } from "./errors.ts";
+import { ApiError, type ErrorCode, isErrorCode } from "./errors.ts";
 
 const JSON_HEADERS = { "content-type": "application/json" };
 
@@ -27,13 +27,13 @@ export function errorResponse(error: ApiError): Response {
  * @param maxBytes - largest body accepted
  * @throws ApiError `BODY_TOO_LARGE`
  */
-export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
+export async function readBody(request: Request, maxBytes: number): Promise<Buffer> {
   const declared = request.headers.get("content-length");
   if (declared !== null) {
     if (Number(declared) > maxBytes) throw new ApiError("BODY_TOO_LARGE");
-    return request.bytes();
+    return Buffer.from(await request.arrayBuffer());
   }
-  if (!request.body) return new Uint8Array();
+  if (!request.body) return Buffer.alloc(0);
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of request.body) {
@@ -93,8 +93,4 @@ export async function readJson<Schema extends TSchema>(
   const expected: unknown = first?.schema["description"];
   const rule = typeof expected === "string" ? expected : (first?.message ?? "unexpected value");
   throw new ApiError("INVALID_FIELD", `Invalid field: ${field} (${rule})`);
-}
-
-function isErrorCode(code: unknown): code is ErrorCode {
-  return typeof code === "string" && Object.hasOwn(errorCatalogue, code);
 }

@@ -32,7 +32,14 @@ const decoder = new TextDecoder();
 
 /** Text of a byte range. */
 export function textOf(bytes: Uint8Array, span: Span): string {
+  // A buffer needs no view to be cut out first.
+  if (bytes instanceof Buffer) return bytes.toString("utf8", span.start, span.end);
   return decoder.decode(bytes.subarray(span.start, span.end));
+}
+
+/** Whether a byte range holds a text of one byte per character, such as a name or a number. */
+export function isText(bytes: Uint8Array, { start, end }: Span, text: string): boolean {
+  return equalsKey(bytes, start, end, text);
 }
 
 /** The JSON value in a byte range, parsed. */
@@ -42,11 +49,61 @@ export function valueOf(bytes: Uint8Array, span: Span): unknown {
 
 /** The single top-level value of a JSON text, without the white space and byte order mark around it. */
 export function scanDocument(bytes: Uint8Array): Span | undefined {
-  const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
-  const start = skipSpace(bytes, hasMark ? 3 : 0);
+  const start = skipMark(bytes);
   const end = skipValue(bytes, start);
   if (end === INVALID || skipSpace(bytes, end) !== bytes.length) return undefined;
   return { start, end };
+}
+
+/** A top-level object and its members. */
+export interface ScannedObject {
+  readonly span: Span;
+  /** In the order of the keys that were wanted. */
+  readonly members: readonly (Span | undefined)[];
+}
+
+/**
+ * `scanDocument` and `findMembers` in one pass, for JSON texts that are an object.
+ * @returns undefined when the bytes are no JSON text, or not one of an object
+ */
+export function scanObject(
+  bytes: Uint8Array,
+  wanted: readonly string[],
+): ScannedObject | undefined {
+  const start = skipMark(bytes);
+  if (bytes[start] !== OPEN_BRACE) return undefined;
+  const members: (Span | undefined)[] = wanted.map(() => undefined);
+  const end = skipObject(bytes, start, (keyStart, keyEnd, valueStart, valueEnd) => {
+    const index = keyIndex(bytes, keyStart, keyEnd, wanted);
+    if (index !== -1) members[index] = { start: valueStart, end: valueEnd };
+  });
+  if (end === INVALID || skipSpace(bytes, end) !== bytes.length) return undefined;
+  return { span: { start, end }, members };
+}
+
+/** End of the object at `start`, each of whose members is told to `take`; or INVALID. */
+function skipObject(
+  bytes: Uint8Array,
+  start: number,
+  take: (keyStart: number, keyEnd: number, valueStart: number, valueEnd: number) => void,
+): number {
+  let at = skipSpace(bytes, start + 1);
+  if (bytes[at] === CLOSE_BRACE) return at + 1;
+  for (;;) {
+    if (bytes[at] !== QUOTE) return INVALID;
+    const keyEnd = skipString(bytes, at);
+    if (keyEnd === INVALID) return INVALID;
+    const colon = skipSpace(bytes, keyEnd);
+    if (bytes[colon] !== COLON) return INVALID;
+    const valueStart = skipSpace(bytes, colon + 1);
+    const valueEnd = skipValue(bytes, valueStart);
+    if (valueEnd === INVALID) return INVALID;
+    take(at, keyEnd, valueStart, valueEnd);
+    at = skipSpace(bytes, valueEnd);
+    if (bytes[at] === CLOSE_BRACE) return at + 1;
+    if (bytes[at] !== COMMA) return INVALID;
+    at = skipSpace(bytes, at + 1);
+  }
 }
 
 /**
@@ -63,16 +120,10 @@ export function findMembers(
 ): readonly (Span | undefined)[] | undefined {
   if (bytes[span.start] !== OPEN_BRACE) return undefined;
   const found: (Span | undefined)[] = wanted.map(() => undefined);
-  let at = skipSpace(bytes, span.start + 1);
-  while (bytes[at] === QUOTE) {
-    const keyEnd = skipString(bytes, at);
-    const start = skipSpace(bytes, skipSpace(bytes, keyEnd) + 1);
-    const end = skipValue(bytes, start);
-    const index = keyIndex(bytes, at, keyEnd, wanted);
+  skipObject(bytes, span.start, (keyStart, keyEnd, start, end) => {
+    const index = keyIndex(bytes, keyStart, keyEnd, wanted);
     if (index !== -1) found[index] = { start, end };
-    at = skipSpace(bytes, end);
-    if (bytes[at] === COMMA) at = skipSpace(bytes, at + 1);
-  }
+  });
   return found;
 }
 
@@ -103,10 +154,17 @@ function keyIndex(bytes: Uint8Array, start: number, end: number, wanted: readonl
   for (let index = 0; index < wanted.length; index++) {
     if (equalsKey(bytes, start + 1, end - 1, wanted[index] ?? "")) return index;
   }
-  const escape = bytes.subarray(start, end).indexOf(BACKSLASH);
-  if (escape === -1) return -1;
+  let at = start;
+  while (at < end && bytes[at] !== BACKSLASH) at++;
+  if (at === end) return -1;
   const key = valueOf(bytes, { start, end });
   return typeof key === "string" ? wanted.indexOf(key) : -1;
+}
+
+/** Start of what is not a byte order mark or white space. */
+function skipMark(bytes: Uint8Array): number {
+  const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  return skipSpace(bytes, hasMark ? 3 : 0);
 }
 
 function equalsKey(bytes: Uint8Array, start: number, end: number, key: string): boolean {
