@@ -1,7 +1,9 @@
 import {
   findElements,
   findMembers,
+  isText,
   scanDocument,
+  scanObject,
   type Span,
   textOf,
   valueOf,
@@ -31,23 +33,28 @@ const integerText = /^-?(?:0|[1-9][0-9]*)$/;
  * @param maxItems - most members of an array; an empty or longer one is invalid
  */
 export function readRequestBody(bytes: Uint8Array, maxItems: number): RequestBody {
+  const object = scanObject(bytes, memberNames);
+  if (object) return { kind: "single", item: readItem(bytes, object.members) };
   const document = scanDocument(bytes);
   if (!document) return { kind: "invalid" };
   const elements = findElements(bytes, document, maxItems);
-  if (!elements) return { kind: "single", item: readItem(bytes, document) };
+  if (!elements) return { kind: "single", item: invalidItem };
   if (elements.length === 0 || elements.length > maxItems) return { kind: "invalid" };
-  return { kind: "batch", items: elements.map((element) => readItem(bytes, element)) };
+  return { kind: "batch", items: elements.map((element) => readElement(bytes, element)) };
 }
 
-function readItem(bytes: Uint8Array, span: Span): RequestItem {
-  const members = findMembers(bytes, span, memberNames);
-  if (!members) return invalidItem;
+function readElement(bytes: Uint8Array, element: Span): RequestItem {
+  const members = findMembers(bytes, element, memberNames);
+  return members ? readItem(bytes, members) : invalidItem;
+}
+
+function readItem(bytes: Uint8Array, members: readonly (Span | undefined)[]): RequestItem {
   const [version, idSpan, methodSpan, params] = members;
   const id = readId(bytes, idSpan);
   if (id === undefined) return invalidItem;
   const method = readString(bytes, methodSpan);
   const isArray = params === undefined || bytes[params.start] === 0x5b;
-  if (readString(bytes, version) !== "2.0" || !method || !isArray) return { valid: false, id };
+  if (!isVersion(bytes, version) || !method || !isArray) return { valid: false, id };
   return { valid: true, id, call: { method, params: params && textOf(bytes, params) } };
 }
 
@@ -55,6 +62,11 @@ function readId(bytes: Uint8Array, span: Span | undefined): string | undefined {
   if (!span) return undefined;
   const text = textOf(bytes, span);
   return text.startsWith('"') || integerText.test(text) ? text : undefined;
+}
+
+function isVersion(bytes: Uint8Array, span: Span | undefined): boolean {
+  if (span && isText(bytes, span, '"2.0"')) return true;
+  return readString(bytes, span) === "2.0";
 }
 
 function readString(bytes: Uint8Array, span: Span | undefined): string | undefined {

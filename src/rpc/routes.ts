@@ -3,10 +3,13 @@ import {
   admissionOf,
   admitItems,
   describeOperation,
+  type DirectHandler,
   openSession,
+  type PlainAnswer,
   setChargedChain,
   upgradeHeaders,
 } from "../access/index.ts";
+import type { CancelSignal } from "../lib/cancel.ts";
 import { ApiError, type ErrorCode } from "../lib/errors.ts";
 import { readBody } from "../lib/http.ts";
 import { errorBytes, invalidRequest } from "./answer.ts";
@@ -14,7 +17,21 @@ import { RpcAnswerSchema, RpcBodySchema, RpcErrorSchema } from "./model.ts";
 import type { RpcService } from "./service.ts";
 import type { RpcSockets } from "./ws.ts";
 
-const PATH = "/api/public/rpc/:chainId";
+/** Path of the proxy, as routers write it. */
+export const RPC_PATH = "/api/public/rpc/:chainId";
+
+/**
+ * Answers POST as the route below does, for the server's own router, which calls it in place of
+ * that route wherever it can. The route stays for what only the framework's router understands,
+ * such as a slash at the end, and for the API documents.
+ */
+export function directRpc(
+  service: RpcService,
+  options: { readonly maxBodyBytes: number },
+): DirectHandler {
+  return (request, presence) =>
+    answer(service, request, request.params["chainId"] ?? "", options.maxBodyBytes, presence);
+}
 
 /** POST /api/public/rpc/{chainId}, and WebSocket at the same path. */
 export function rpcRoutes(
@@ -23,8 +40,18 @@ export function rpcRoutes(
   options: { readonly maxBodyBytes: number },
 ) {
   const app = new Elysia({ name: "rpc" }).post(
-    PATH,
-    ({ request, params }) => answer(service, request, params.chainId, options.maxBodyBytes),
+    RPC_PATH,
+    async ({ request, params }) => {
+      const { maxBodyBytes } = options;
+      const { body, ...init } = await answer(
+        service,
+        request,
+        params.chainId,
+        maxBodyBytes,
+        request.signal,
+      );
+      return new Response(body, init);
+    },
     describeOperation("rpc", {
       summary: "Send a JSON-RPC request to a chain",
       description:
@@ -62,7 +89,7 @@ export function rpcRoutes(
   );
   // Elysia's own socket routes parse messages as JSON first, which costs ids their digits.
   return app.get(
-    PATH,
+    RPC_PATH,
     ({ request, params, server, set }) => {
       const chain = service.findChain(params.chainId);
       if (!chain) return invalidAnswer(400);
@@ -93,40 +120,41 @@ async function answer(
   request: Request,
   chain: string,
   maxBodyBytes: number,
-): Promise<Response> {
+  signal: CancelSignal,
+): Promise<PlainAnswer> {
   const { keyId } = admissionOf(request);
   try {
     const output = await service.handle({
       chain: service.findChain(chain),
       request: service.read(await readBody(request, maxBodyBytes)),
       caller: keyId,
-      signal: request.signal,
+      signal,
       admit: (items) => admitItems(request, items),
       chargedChain: (chainId) => setChargedChain(request, chainId),
     });
-    const code = output.status === 400 ? { "x-error-code": "INVALID_RPC_REQUEST" } : undefined;
-    return new Response(service.httpBody(output.body), {
-      status: output.status,
-      headers: {
-        "content-type": "application/json",
-        "x-upstream-attempts": String(output.attempts),
-        "x-upstream-source": output.sources.join(", ") || "local",
-        ...code,
-      },
-    });
+    const headers: Record<string, string> = {
+      "content-type": "application/json",
+      "x-upstream-attempts": String(output.attempts),
+      "x-upstream-source": output.sources.join(", ") || "local",
+    };
+    if (output.status === 400) headers["x-error-code"] = "INVALID_RPC_REQUEST";
+    return { status: output.status, headers, body: service.httpBody(output.body) };
   } catch (error) {
-    if (request.signal.aborted) return new Response(null, { status: 499 });
+    if (signal.aborted) return { status: 499, headers: {}, body: null };
     // Clients repeat a 413 unless its body is a JSON-RPC error.
     if (error instanceof ApiError && error.code === "BODY_TOO_LARGE") {
-      return invalidAnswer(error.status, error.code);
+      return invalidRpc(error.status, error.code);
     }
     throw error;
   }
 }
 
-function invalidAnswer(status: number, code: ErrorCode = "INVALID_RPC_REQUEST"): Response {
-  return new Response(errorBytes("null", invalidRequest), {
-    status,
-    headers: { "content-type": "application/json", "x-error-code": code },
-  });
+function invalidRpc(status: number, code: ErrorCode = "INVALID_RPC_REQUEST"): PlainAnswer {
+  const headers = { "content-type": "application/json", "x-error-code": code };
+  return { status, headers, body: errorBytes("null", invalidRequest) };
+}
+
+function invalidAnswer(status: number): Response {
+  const { body, ...init } = invalidRpc(status);
+  return new Response(body, init);
 }

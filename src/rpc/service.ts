@@ -1,3 +1,4 @@
+import type { CancelSignal } from "../lib/cancel.ts";
 import type { Chain, ChainRegistry } from "../chains/index.ts";
 import { ApiError } from "../lib/errors.ts";
 import {
@@ -39,7 +40,7 @@ export interface RpcInput {
   readonly request: RequestBody;
   /** API key id. */
   readonly caller: string;
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
   /**
    * Counts and charges the request as this many.
    * @throws ApiError `RATE_LIMIT_EXCEEDED`, `CU_ALLOWANCE_EXCEEDED`

@@ -1,4 +1,5 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
+import { TallyCounter, TallyHistogram } from "./tally.ts";
 
 /** The process's Prometheus metrics. Labels are drawn from fixed sets, so cardinality is bounded. */
 export interface Metrics {
@@ -19,33 +20,26 @@ const LATENCY_BUCKETS_SECONDS = [
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const requests = new Counter({
+  const requests = new TallyCounter(registry, {
     name: "causeway_http_requests_total",
     help: "HTTP requests answered, by operation and status.",
     labelNames: ["operation", "status"],
-    registers: [registry],
   });
-  const duration = new Histogram({
-    name: "causeway_http_request_duration_seconds",
-    help: "Time from request to answer, by operation.",
-    labelNames: ["operation"],
-    buckets: LATENCY_BUCKETS_SECONDS,
-    registers: [registry],
-  });
-  // Looking a label set up costs more than counting; both sets are small and fixed.
-  const counted = new Map<string, ReturnType<typeof requests.labels>>();
-  const timed = new Map<string, ReturnType<typeof duration.labels>>();
+  const duration = new TallyHistogram(
+    registry,
+    {
+      name: "causeway_http_request_duration_seconds",
+      help: "Time from request to answer, by operation.",
+      labelNames: ["operation"],
+    },
+    LATENCY_BUCKETS_SECONDS,
+  );
   return {
     registry,
     contentType: registry.contentType,
     request(operation, status, seconds) {
-      const key = `${operation} ${status}`;
-      const counter = counted.get(key) ?? requests.labels(operation, String(status));
-      if (!counted.has(key)) counted.set(key, counter);
-      counter.inc();
-      const timer = timed.get(operation) ?? duration.labels(operation);
-      if (!timed.has(operation)) timed.set(operation, timer);
-      timer.observe(seconds);
+      requests.add([operation, status]);
+      duration.observe([operation], seconds);
     },
     render: () => registry.metrics(),
   };

@@ -1,6 +1,6 @@
-import { Counter, Histogram } from "prom-client";
 import type { Logger } from "./logger.ts";
 import { type GaugeRow, liveGauge, type Metrics } from "./metrics.ts";
+import { TallyCounter, TallyHistogram } from "./tally.ts";
 
 /** One upstream's state, as far as metrics need it. */
 interface UpstreamRow {
@@ -51,16 +51,12 @@ const LATENCY_BUCKETS_SECONDS = [
  */
 export function observeUpstreams(metrics: Metrics, log: Logger, live: UpstreamLive) {
   const { registry } = metrics;
-  const counter = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
-    new Counter({ name: `causeway_upstream_${name}`, help, labelNames, registers: [registry] });
-  const histogram = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
-    new Histogram({
-      name: `causeway_upstream_${name}`,
-      help,
-      labelNames,
-      buckets: LATENCY_BUCKETS_SECONDS,
-      registers: [registry],
-    });
+  const counter = (name: string, help: string, labelNames: readonly string[]) =>
+    new TallyCounter(registry, { name: `causeway_upstream_${name}`, help, labelNames });
+  const histogram = (name: string, help: string, labelNames: readonly string[]) => {
+    const names = { name: `causeway_upstream_${name}`, help, labelNames };
+    return new TallyHistogram(registry, names, LATENCY_BUCKETS_SECONDS);
+  };
 
   const attempts = counter(
     "attempts_total",
@@ -110,23 +106,20 @@ export function observeUpstreams(metrics: Metrics, log: Logger, live: UpstreamLi
       outcome: string;
       latencyMs: number;
     }) {
-      const { kind, outcome, upstream } = event;
-      const chain = String(event.chainId);
-      attempts.inc({ chain, upstream, class: kind, outcome });
-      latency.observe({ chain, upstream }, event.latencyMs / 1_000);
+      const { chainId, kind, outcome, upstream } = event;
+      attempts.add([chainId, upstream, kind, outcome]);
+      latency.observe([chainId, upstream], event.latencyMs / 1_000);
     },
-    call(event: CallEvent) {
-      const labels = { chain: String(event.chainId), class: event.kind };
-      calls.inc({ ...labels, outcome: event.outcome });
-      callTime.observe(labels, event.durationMs / 1_000);
-      const retried = event.attempts - 1 - (event.hedged ? 1 : 0);
+    call({ chainId, kind, outcome, attempts: sent, hedged, durationMs }: CallEvent) {
+      calls.add([chainId, kind, outcome]);
+      callTime.observe([chainId, kind], durationMs / 1_000);
+      const retried = sent - 1 - (hedged ? 1 : 0);
       // A broadcast asks several nodes from the start; those are no retries.
-      if (event.kind !== "broadcast" && retried > 0) retries.inc(labels, retried);
-      if (event.hedged) hedges.inc(labels);
+      if (kind !== "broadcast" && retried > 0) retries.add([chainId, kind], retried);
+      if (hedged) hedges.add([chainId, kind]);
     },
     read(event: { chainId: number; source: string; isKnown: boolean }) {
-      const known = event.isKnown ? "yes" : "no";
-      reads.inc({ chain: String(event.chainId), source: event.source, known });
+      reads.add([event.chainId, event.source, event.isKnown ? "yes" : "no"]);
     },
     state(event: {
       chainId: number;
@@ -134,8 +127,8 @@ export function observeUpstreams(metrics: Metrics, log: Logger, live: UpstreamLi
       state: string;
       reason?: string | undefined;
     }) {
-      const { state, upstream } = event;
-      changes.inc({ chain: String(event.chainId), upstream, state });
+      const { chainId, state, upstream } = event;
+      changes.add([chainId, upstream, state]);
       const write = state === "active" ? log.info : log.warn;
       write.call(log, { ...event }, "upstream state changed");
     },

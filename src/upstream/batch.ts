@@ -1,3 +1,4 @@
+import { Cancel, type CancelSignal } from "../lib/cancel.ts";
 import type { UpstreamData } from "../config/index.ts";
 import { findElements, findMembers, scanDocument, type Span, valueOf } from "../lib/jsonSpan.ts";
 import { classifyAnswer } from "./classify.ts";
@@ -38,7 +39,7 @@ export interface BatcherOptions {
    * Waits until the account's pace admits one more HTTP request and counts it.
    * @returns what to call when it has ended
    */
-  readonly admit: (signal: AbortSignal) => Promise<() => void>;
+  readonly admit: (signal: CancelSignal) => Promise<() => void>;
 }
 
 interface Pending extends BatchItem {
@@ -105,12 +106,12 @@ export class Batcher {
   async #sendTogether(items: readonly Pending[]): Promise<void> {
     const [first] = items;
     if (items.length === 1 && first) return follow(first, this.sendAlone(first, first.options));
-    const leaving = new AbortController();
+    const leaving = new Cancel();
     const stopWatching = watchLeaving(items, leaving);
     const startMs = this.options.now();
     const stopPatience = this.#losePatience(items, startMs);
     try {
-      const answer = await this.#post(items, leaving.signal);
+      const answer = await this.#post(items, leaving);
       await this.#distribute(items, answer);
     } catch (error) {
       const fault = error instanceof ConnectionError ? error.fault : "unreachable";
@@ -121,7 +122,7 @@ export class Batcher {
     }
   }
 
-  async #post(items: readonly Pending[], signal: AbortSignal): Promise<HttpAnswer> {
+  async #post(items: readonly Pending[], signal: CancelSignal): Promise<HttpAnswer> {
     const end = await this.#admit(signal);
     try {
       // Those who left while the batch waited for its turn are not sent.
@@ -204,7 +205,7 @@ export class Batcher {
   }
 
   /** Where whole requests are counted, they are when they are sent; items were counted before. */
-  async #admit(signal: AbortSignal): Promise<(() => void) | undefined> {
+  async #admit(signal: CancelSignal): Promise<(() => void) | undefined> {
     if (this.options.batch.countAs !== "requests") return undefined;
     try {
       return await this.options.admit(signal);
@@ -215,7 +216,7 @@ export class Batcher {
 }
 
 /** Ends the batch's request once every item has left or has its answer. */
-function watchLeaving(items: readonly Pending[], leaving: AbortController): () => void {
+function watchLeaving(items: readonly Pending[], leaving: Cancel): () => void {
   const removals = items.map((item) => {
     const onAbort = () => {
       fail(item, "aborted");

@@ -1,3 +1,4 @@
+import { Cancel } from "../lib/cancel.ts";
 import { textOf } from "../lib/jsonSpan.ts";
 import type { ChainPool } from "./chainPool.ts";
 import type { NodeAnswer, Verdict } from "./classify.ts";
@@ -52,7 +53,7 @@ export async function broadcast(
   call: RpcCall,
   options: CallOptions,
 ): Promise<RpcReply> {
-  pool.begin();
+  pool.begin(pool.options.clock.monotonic());
   const { clock, chain, observer } = pool.options;
   const startMs = clock.monotonic();
   const run = new BroadcastRun(pool, call, startMs + (options.deadlineMs ?? DEFAULT_DEADLINE_MS));
@@ -159,7 +160,7 @@ class BroadcastRun {
   #attempt(upstream: Upstream): Promise<Verdict> {
     const leftMs = this.untilMs - this.pool.options.clock.monotonic();
     const timeoutMs = Math.max(1, Math.min(BROADCAST_TIMEOUT_MS, leftMs));
-    return upstream.attempt(this.call, "broadcast", timeoutMs, new AbortController());
+    return upstream.attempt(this.call, "broadcast", timeoutMs, new Cancel());
   }
 
   #reply(answer: NodeAnswer, upstream: Upstream): RpcReply {

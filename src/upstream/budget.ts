@@ -23,22 +23,21 @@ export class RetryBudget {
   }
 
   /** Notes one call from a caller. */
-  deposit(): void {
-    this.#age();
+  deposit(nowMs = this.now()): void {
+    this.#age(nowMs);
     this.#saved = Math.min(MAX_SAVED, this.#saved + EXTRA_PER_CALL);
   }
 
   /** Takes out one extra request. @returns false when the budget is spent */
   withdraw(): boolean {
-    this.#age();
+    this.#age(this.now());
     if (this.#saved >= 1) this.#saved -= 1;
     else if (this.#reserve >= 1) this.#reserve -= 1;
     else return false;
     return true;
   }
 
-  #age(): void {
-    const nowMs = this.now();
+  #age(nowMs: number): void {
     const elapsedMs = nowMs - this.#updatedAtMs;
     this.#updatedAtMs = nowMs;
     this.#saved *= 2 ** (-elapsedMs / SAVING_HALF_LIFE_MS);

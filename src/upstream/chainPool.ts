@@ -1,3 +1,4 @@
+import type { CancelSignal } from "../lib/cancel.ts";
 import type { Chain } from "../chains/index.ts";
 import type { Clock, Random } from "../lib/clock.ts";
 import { RetryBudget } from "./budget.ts";
@@ -10,6 +11,7 @@ import type { UpstreamObserver } from "./observer.ts";
 import { protocolOf } from "./protocol.ts";
 import type { UpstreamStatus } from "./types.ts";
 import { Upstream } from "./upstream.ts";
+import { statusOf } from "./upstreamStatus.ts";
 import { type WaitingPlace, Waiters } from "./waiters.ts";
 
 /** Requests in flight per upstream when its registry entry names no limit. */
@@ -117,7 +119,7 @@ export class ChainPool {
   }
 
   /** Waits until some upstream was found to serve the chain, or none could be. */
-  async ready(maxMs: number, signal: AbortSignal | undefined): Promise<void> {
+  async ready(maxMs: number, signal: CancelSignal | undefined): Promise<void> {
     if (this.head !== undefined) return;
     this.touch();
     const untilMs = this.options.clock.monotonic() + maxMs;
@@ -138,25 +140,32 @@ export class ChainPool {
   }
 
   /** Notes a call from a caller: pays into the budget, keeps the watch going. */
-  begin(): void {
-    this.budget.deposit();
-    this.#monitor.touch();
+  begin(nowMs: number): void {
+    this.budget.deposit(nowMs);
+    this.#monitor.touch(nowMs);
   }
 
   /**
    * The best upstream that takes a request now, other than those already tried, with a place
    * reserved: the caller must send or `release`.
    */
-  pick(kind: MethodClass, tried: ReadonlySet<Upstream>, wish: Wish = {}): Upstream | undefined {
-    const context = this.#context();
-    const candidates: { upstream: Upstream; costMs: number; inFlight: number }[] = [];
-    for (const upstream of this.upstreams) {
-      if (!this.#isEligible(upstream, tried, wish)) continue;
-      if (upstream.admissionWaitMs(context.nowMs) > 0) continue;
-      const costMs = upstream.costMs(kind, context);
-      candidates.push({ upstream, costMs, inFlight: upstream.inFlight });
-    }
-    return choose(candidates, this.options.random)?.upstream.reserve();
+  pick(
+    kind: MethodClass,
+    tried: ReadonlySet<Upstream>,
+    wish: Wish = {},
+    nowMs = this.options.clock.monotonic(),
+  ): Upstream | undefined {
+    const free = this.#upstreams.filter(
+      (upstream) =>
+        this.#isEligible(upstream, tried, wish, nowMs) && upstream.admissionWaitMs(nowMs) === 0,
+    );
+    const [only] = free;
+    if (free.length <= 1) return only?.reserve(nowMs);
+    const context = this.#context(nowMs);
+    const candidates = free.map((upstream) => {
+      return { upstream, costMs: upstream.costMs(kind, context), inFlight: upstream.inFlight };
+    });
+    return choose(candidates, this.options.random)?.upstream.reserve(nowMs);
   }
 
   /**
@@ -168,7 +177,7 @@ export class ChainPool {
     kind: MethodClass,
     tried: ReadonlySet<Upstream>,
     untilMs: number,
-    signal: AbortSignal | undefined,
+    signal: CancelSignal | undefined,
     wish: Wish = {},
   ): Promise<Upstream | undefined> {
     const place = this.#waiters.join();
@@ -184,7 +193,7 @@ export class ChainPool {
     kind: MethodClass,
     tried: ReadonlySet<Upstream>,
     untilMs: number,
-    signal: AbortSignal | undefined,
+    signal: CancelSignal | undefined,
     wish: Wish,
     place: WaitingPlace,
   ): Promise<Upstream | undefined> {
@@ -219,7 +228,7 @@ export class ChainPool {
 
   status(): UpstreamStatus[] {
     const context = this.#context();
-    return [...this.#upstreams, ...this.#leaving].map((upstream) => upstream.status(context));
+    return [...this.#upstreams, ...this.#leaving].map((upstream) => statusOf(upstream, context));
   }
 
   /**
@@ -236,7 +245,7 @@ export class ChainPool {
     } else {
       upstream.options.connection.close();
     }
-    return upstream.status(this.#context());
+    return statusOf(upstream, this.#context());
   }
 
   /** Sends an upstream no more calls. @returns it, or undefined when none has this id */
@@ -307,13 +316,18 @@ export class ChainPool {
   }
 
   /** Whether a call may be sent to an upstream as far as state, head and methods go. */
-  #isEligible(upstream: Upstream, tried: ReadonlySet<Upstream>, wish: Wish): boolean {
+  #isEligible(
+    upstream: Upstream,
+    tried: ReadonlySet<Upstream>,
+    wish: Wish,
+    nowMs: number,
+  ): boolean {
     if (!upstream.usable || tried.has(upstream) || wish.suits?.(upstream) === false) return false;
     if (this.#isBehind(upstream, wish.minHead?.())) return false;
     const { method } = wish;
-    if (method === undefined || !upstream.lacks(method)) return true;
+    if (method === undefined || !upstream.lacks(method, nowMs)) return true;
     // While another serves the method, one that does not is not asked, not even as a second.
-    return !this.#upstreams.some((other) => other.usable && !other.lacks(method));
+    return !this.#upstreams.some((other) => other.usable && !other.lacks(method, nowMs));
   }
 
   /**
@@ -333,15 +347,15 @@ export class ChainPool {
   #shortestWait(tried: ReadonlySet<Upstream>, nowMs: number, wish: Wish): number | undefined {
     let shortest: number | undefined;
     for (const upstream of this.upstreams) {
-      if (!this.#isEligible(upstream, tried, wish)) continue;
+      if (!this.#isEligible(upstream, tried, wish, nowMs)) continue;
       shortest = Math.min(shortest ?? Number.POSITIVE_INFINITY, upstream.admissionWaitMs(nowMs));
     }
     return shortest;
   }
 
-  #context() {
+  #context(nowMs = this.options.clock.monotonic()) {
     return {
-      nowMs: this.options.clock.monotonic(),
+      nowMs,
       chainHead: this.#monitor.head,
       blockTimeMs: this.options.chain.blockTimeMs,
     };

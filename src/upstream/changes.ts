@@ -1,6 +1,6 @@
 import type { Chain, ChainRegistry } from "../chains/index.ts";
 import type { UpstreamData } from "../config/index.ts";
-import { upstreamId } from "./upstream.ts";
+import { upstreamId } from "./upstreamId.ts";
 
 /** An upstream that was added to the configured ones, or taken from them. */
 export type LineupChange =

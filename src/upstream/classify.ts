@@ -1,4 +1,4 @@
-import { findMembers, scanDocument, type Span, valueOf } from "../lib/jsonSpan.ts";
+import { isText, scanObject, type Span, valueOf } from "../lib/jsonSpan.ts";
 import type { ConnectionFault, HttpAnswer } from "./connection.ts";
 import {
   executionText,
@@ -111,19 +111,21 @@ export function classifyAnswer(
 
 const wrongId: Verdict = { kind: "retry", reason: "wrong-id", fault: true };
 
+const wantedMembers = ["id", "result", "error"] as const;
+
 /** A response object with a result or an error, or undefined when the bytes are not one. */
 function readAnswer(bytes: Uint8Array): NodeAnswer | undefined {
-  const document = scanDocument(bytes);
-  const members = document && findMembers(bytes, document, ["id", "result", "error"]);
-  if (!members) return undefined;
-  const [id, result, errorValue] = members;
+  const document = scanObject(bytes, wantedMembers);
+  if (!document) return undefined;
+  const [id, result, errorValue] = document.members;
   const error = errorValue && !isNull(bytes, errorValue) ? errorValue : undefined;
   if (!result && !error) return undefined;
-  if (document.start === 0 && document.end === bytes.length) return { bytes, id, result, error };
+  const { start, end } = document.span;
+  if (start === 0 && end === bytes.length) return { bytes, id, result, error };
   const move = (span: Span | undefined) =>
-    span && { start: span.start - document.start, end: span.end - document.start };
+    span && { start: span.start - start, end: span.end - start };
   return {
-    bytes: bytes.subarray(document.start, document.end),
+    bytes: bytes.subarray(start, end),
     id: move(id),
     result: move(result),
     error: move(error),
@@ -141,6 +143,7 @@ function isNull(bytes: Uint8Array, span: Span): boolean {
 function isOurId(answer: NodeAnswer, id: number, need: "exact" | "result" | "error"): boolean {
   if (!answer.id) return need !== "exact";
   if (isNull(answer.bytes, answer.id)) return need === "error";
+  if (isText(answer.bytes, answer.id, String(id))) return true;
   const value = valueOf(answer.bytes, answer.id);
   return value === id || value === String(id);
 }

@@ -1,3 +1,5 @@
+import { Cancel } from "../lib/cancel.ts";
+import { timers, type WheelTimer } from "../lib/timerWheel.ts";
 import type { NodeAnswer, Verdict } from "./classify.ts";
 import type { ChainPool, Wish } from "./chainPool.ts";
 import { p95Ms } from "./health.ts";
@@ -58,24 +60,23 @@ export interface NodeReply extends RpcReply {
  * one at the same time. The first answer that is believed wins, and the others are cancelled.
  * @throws UpstreamUnavailableError, or the signal's reason when the caller aborted
  */
-export async function dispatchRead(
+export function dispatchRead(
   pool: ChainPool,
   call: RpcCall,
   options: CallOptions,
   rules: ReadRules = {},
 ): Promise<NodeReply> {
-  options.signal?.throwIfAborted();
-  pool.begin();
-  const run = new ReadRun(pool, call, options, rules);
-  return run.start();
+  if (options.signal?.aborted) return Promise.reject(options.signal.reason);
+  const nowMs = pool.options.clock.monotonic();
+  pool.begin(nowMs);
+  return new ReadRun(pool, call, options, rules, nowMs).start();
 }
 
 /** One call under way. */
 class ReadRun {
   readonly #kind: MethodClass;
-  readonly #startMs: number;
   readonly #untilMs: number;
-  readonly #active = new Map<Upstream, { cancel: AbortController; startMs: number }>();
+  readonly #active = new Map<Upstream, { cancel: Cancel; startMs: number }>();
   readonly #tried = new Set<Upstream>();
   readonly rules: ReadRules;
   #attempts = 0;
@@ -86,8 +87,8 @@ class ReadRun {
   /** A node's error to deliver if nobody does better. */
   #fallback: { answer: NodeAnswer; upstream: Upstream } | undefined;
   #settled = false;
-  #hedgeTimer: ReturnType<typeof setTimeout> | undefined;
-  #deadlineTimer: ReturnType<typeof setTimeout> | undefined;
+  #hedgeTimer: WheelTimer | undefined;
+  #deadlineTimer: WheelTimer | undefined;
   readonly #outcome = Promise.withResolvers<NodeReply>();
   readonly #onAbort = () => this.#fail(this.options.signal?.reason, "aborted");
 
@@ -96,25 +97,34 @@ class ReadRun {
     private readonly call: RpcCall,
     private readonly options: CallOptions,
     rules: ReadRules,
+    private readonly startMs: number,
   ) {
-    this.rules = { method: call.method, ...rules };
+    this.rules = rules.method === undefined ? { ...rules, method: call.method } : rules;
     this.#kind = classOf(call.method);
-    this.#startMs = pool.options.clock.monotonic();
-    this.#untilMs = this.#startMs + (options.deadlineMs ?? DEFAULT_DEADLINE_MS);
+    this.#untilMs = startMs + (options.deadlineMs ?? DEFAULT_DEADLINE_MS);
   }
 
   start(): Promise<NodeReply> {
     this.options.signal?.addEventListener("abort", this.#onAbort, { once: true });
     // Attempts end by themselves before; this ends what waits for something else.
-    const leftMs = this.#untilMs - this.#startMs + DEADLINE_GRACE_MS;
-    this.#deadlineTimer = setTimeout(() => this.#giveUp(), leftMs);
-    void this.#next();
+    const leftMs = this.#untilMs - this.startMs + DEADLINE_GRACE_MS;
+    this.#deadlineTimer = timers.set(leftMs, () => this.#giveUp());
+    this.#next();
     return this.#outcome.promise;
   }
 
   /** Sends the next attempt, or ends the call when there is none to make. */
-  async #next(): Promise<void> {
-    const upstream = this.#pick() ?? (await this.#acquire()) ?? (await this.#repeat());
+  #next(): void {
+    const { clock } = this.pool.options;
+    const nowMs = this.#attempts === 0 ? this.startMs : clock.monotonic();
+    const upstream = this.pool.pick(this.#kind, this.#tried, this.rules, nowMs);
+    if (upstream) this.#launch(upstream, nowMs);
+    else void this.#await();
+  }
+
+  /** Waits for an upstream to send the next attempt to. */
+  async #await(): Promise<void> {
+    const upstream = (await this.#acquire()) ?? (await this.#repeat());
     if (this.#settled) upstream?.release();
     else if (upstream) this.#launch(upstream);
     else if (this.#active.size === 0) this.#giveUp();
@@ -145,15 +155,13 @@ class ReadRun {
     return Math.max(failedMs, behindMs);
   }
 
-  #launch(upstream: Upstream): void {
-    const { clock } = this.pool.options;
-    const startMs = clock.monotonic();
+  #launch(upstream: Upstream, startMs = this.pool.options.clock.monotonic()): void {
     const leftMs = this.#untilMs - startMs;
     if (leftMs <= 0) {
       upstream.release();
       return this.#giveUp();
     }
-    const cancel = new AbortController();
+    const cancel = new Cancel();
     this.#tried.add(upstream);
     this.#active.set(upstream, { cancel, startMs });
     const isAlone = this.pool.upstreams.length === 1;
@@ -170,24 +178,27 @@ class ReadRun {
     if (this.#kind !== "read" || this.pool.upstreams.length < 2) return;
     const afterMs = Math.max(MIN_HEDGE_MS, p95Ms(first.health, this.#kind));
     if (afterMs >= timeoutMs) return;
-    this.#hedgeTimer = setTimeout(() => {
-      if (this.#settled || this.#active.size !== 1) return;
-      const second = this.#pick();
-      if (!second) return;
-      if (!this.pool.budget.withdraw()) return second.release();
-      this.#hedged = true;
-      this.#launch(second);
-    }, afterMs);
+    this.#hedgeTimer = timers.set(afterMs, () => this.#hedge());
+  }
+
+  #hedge(): void {
+    if (this.#settled || this.#active.size !== 1) return;
+    const second = this.#pick();
+    if (!second) return;
+    if (!this.pool.budget.withdraw()) return second.release();
+    this.#hedged = true;
+    this.#launch(second);
   }
 
   /** Asks the rules about an answer; without rules it is believed. */
-  async #review(upstream: Upstream, verdict: Verdict): Promise<void> {
+  #review(upstream: Upstream, verdict: Verdict): void {
     const answer = answerOf(verdict);
     const { review } = this.rules;
     if (this.#settled || !answer || !review) return this.#conclude(upstream, verdict, undefined);
-    const askedAtMs = this.#active.get(upstream)?.startMs ?? this.#startMs;
+    const askedAtMs = this.#active.get(upstream)?.startMs ?? this.startMs;
     const belief = review({ upstream, answer, askedAtMs });
-    this.#conclude(upstream, verdict, typeof belief === "string" ? belief : await belief);
+    if (typeof belief === "string") this.#conclude(upstream, verdict, belief);
+    else void belief.then((late) => this.#conclude(upstream, verdict, late));
   }
 
   #conclude(upstream: Upstream, verdict: Verdict, belief: Belief | undefined): void {
@@ -204,7 +215,7 @@ class ReadRun {
     if (belief === "disbelieve") this.#disbeliefs++;
     else if (answer) this.#fallback = { answer, upstream };
     if (this.#active.size > 0) return;
-    if (this.#mayTryAgain(verdict, belief)) void this.#next();
+    if (this.#mayTryAgain(verdict, belief)) this.#next();
     else this.#giveUp();
   }
 
@@ -248,8 +259,8 @@ class ReadRun {
 
   #settle(outcome: "answer" | "aborted" | "unavailable"): void {
     this.#settled = true;
-    clearTimeout(this.#hedgeTimer);
-    clearTimeout(this.#deadlineTimer);
+    this.#hedgeTimer?.clear();
+    this.#deadlineTimer?.clear();
     this.options.signal?.removeEventListener("abort", this.#onAbort);
     for (const { cancel } of this.#active.values()) cancel.abort();
     const { chain, clock, observer } = this.pool.options;
@@ -259,7 +270,7 @@ class ReadRun {
       outcome,
       attempts: this.#attempts,
       hedged: this.#hedged,
-      durationMs: clock.monotonic() - this.#startMs,
+      durationMs: clock.monotonic() - this.startMs,
     });
   }
 }

@@ -16,7 +16,7 @@ export {
   UpstreamUnavailableError,
   WrongChainError,
 } from "./types.ts";
-export { upstreamId } from "./upstream.ts";
+export { upstreamId } from "./upstreamId.ts";
 export {
   type Block,
   type BlockEvent,

@@ -18,14 +18,20 @@ const MIN_INCREASE = 0.02;
 const MIN_CREEP = 0.001;
 /** The creep grows with the square of the time without a refusal; it is fourfold after this, ms. */
 const CREEP_GROWTH_MS = 30_000;
+/** Longer windows than this one make the creep slower still, so that it takes several of them, ms. */
+const CREEP_WINDOW_MS = 10_000;
 /** Lowest rate concluded from a first refusal: the fewer requests there were, the less it says. */
 const MIN_FIRST = 10;
 /** The rate rises only while callers use it up: when one had to wait this recently, ms. */
 const PRESSED_MS = 500;
 /** A vendor that was closed longer counts over more than a second. */
 const LONG_CLOSED_MS = 2_500;
+/** Times vendors count over, ms: what one that stays closed for long is taken to use. */
+const USUAL_WINDOWS_MS = [60_000, 30_000, 10_000, 5_000, 2_000] as const;
+const SHORT_WINDOW_MS = 1_000;
 /** Two refusals this close confirm the ceiling; two long closures, that it is over a longer time. */
 const CONFIRM_MS = 120_000;
+const CONFIRM_WINDOWS = 10;
 /** Without a refusal for this long, what was learned is forgotten, ms. */
 const FORGET_MS = 600_000;
 /**
@@ -60,10 +66,12 @@ export class LearnedRate {
   #pressedAtMs = Number.NEGATIVE_INFINITY;
   #refusedAtMs = Number.NEGATIVE_INFINITY;
   #longClosedAtMs = Number.NEGATIVE_INFINITY;
-  /** When the vendor accepted again after its last refusal, and how many it has accepted since. */
+  /** What the vendor counts over, ms. The longer it is, the later it shows that a rate is too high. */
+  #windowMs: number = SHORT_WINDOW_MS;
+  /** When the vendor accepted again after its last refusal. */
   #openedAtMs: number | undefined;
-  #accepted = 0;
-  readonly #recent = new RecentCount();
+  readonly #recent = new RecentCount(50);
+  readonly #long = new RecentCount(1_000);
   /** Until when refusals are taken to be about something else than the rate, and until when not. */
   #noiseUntilMs = Number.NEGATIVE_INFINITY;
   #noNoiseUntilMs = Number.NEGATIVE_INFINITY;
@@ -103,8 +111,8 @@ export class LearnedRate {
   /** Notes a request that the vendor accepted. */
   accept(nowMs: number): void {
     this.#openedAtMs ??= nowMs;
-    this.#accepted++;
     this.#recent.add(nowMs);
+    this.#long.add(nowMs);
     this.#noise -= NOISE_WEIGHT * this.#noise;
   }
 
@@ -130,7 +138,7 @@ export class LearnedRate {
   }
 
   #notePeak(closedAtMs: number, nowMs: number): void {
-    this.#peak = Math.max(this.#peak, this.#recent.count(closedAtMs, nowMs));
+    this.#peak = Math.max(this.#peak, this.#recent.count(closedAtMs - 1_000, nowMs));
   }
 
   /**
@@ -139,12 +147,14 @@ export class LearnedRate {
    */
   reopen(refusedAtMs: number, nowMs: number): void {
     this.#notePeak(refusedAtMs, nowMs);
-    this.#isConfirmed = refusedAtMs - this.#refusedAtMs < CONFIRM_MS;
-    if (nowMs - refusedAtMs >= LONG_CLOSED_MS) this.#learnLong(refusedAtMs, nowMs);
+    const confirmMs = Math.max(CONFIRM_MS, CONFIRM_WINDOWS * this.#windowMs);
+    this.#isConfirmed = refusedAtMs - this.#refusedAtMs < confirmMs;
+    // Where the window is known, being closed for the rest of it is no news.
+    const longMs = Math.max(LONG_CLOSED_MS, this.#windowMs / 2);
+    if (nowMs - refusedAtMs >= longMs) this.#learnLong(refusedAtMs, nowMs);
     else this.#learnShort(refusedAtMs, nowMs);
     this.#refusedAtMs = refusedAtMs;
     this.#openedAtMs = nowMs;
-    this.#accepted = 0;
     this.#peak = 0;
     this.#tokens = 0;
   }
@@ -164,16 +174,24 @@ export class LearnedRate {
 
   /**
    * A vendor that stays closed for long either counts over a long time, or was out of order.
-   * Half its rate is a good guess while that is open; when it happens again soon, the average of
-   * what it accepted is the limit.
+   * Half its rate is a good guess while that is open; when it happens again soon, the time from one
+   * opening to the next is its window, and what it accepted in the last of them is the limit.
    */
   #learnLong(refusedAtMs: number, nowMs: number): void {
-    const isLimit = refusedAtMs - this.#longClosedAtMs < CONFIRM_MS;
+    const isKnown = this.#windowMs > SHORT_WINDOW_MS;
+    const isLimit = isKnown || refusedAtMs - this.#longClosedAtMs < CONFIRM_MS;
     const known = Math.min(this.#perSecond ?? Math.max(this.#peak, MIN_FIRST), this.#ceiling);
-    const cycleMs = Math.min(nowMs - (this.#openedAtMs ?? refusedAtMs), 60_000);
-    const average = Math.min(known, (this.#accepted / Math.max(cycleMs, 1_000)) * 1_000);
+    const cycleMs = nowMs - (this.#openedAtMs ?? refusedAtMs);
+    const windowMs = USUAL_WINDOWS_MS.find((ms) => ms <= cycleMs) ?? SHORT_WINDOW_MS;
+    const allowed = this.#long.count(refusedAtMs - windowMs, nowMs);
+    const average = Math.min(known, (allowed / windowMs) * 1_000);
     this.#longClosedAtMs = nowMs;
     this.#isConfirmed = isLimit;
+    if (isLimit) {
+      this.#windowMs = windowMs;
+      // What an empty window took at once says nothing of the rate.
+      this.#highCeiling = 0;
+    }
     this.#setRefused(isLimit ? average : known, nowMs);
     const sure = isLimit ? MIN_PER_SECOND : known / 2;
     this.#perSecond = Math.max(sure, average);
@@ -196,6 +214,7 @@ export class LearnedRate {
     if (nowMs - this.#refusedAtMs > FORGET_MS) {
       this.#perSecond = undefined;
       this.#ceiling = Number.POSITIVE_INFINITY;
+      this.#windowMs = SHORT_WINDOW_MS;
       return;
     }
     const isResting = nowMs - (this.#openedAtMs ?? nowMs) < REST_MS;
@@ -210,20 +229,27 @@ export class LearnedRate {
   #increase(perSecond: number, nowMs: number): number {
     if (nowMs < this.#noiseUntilMs) return perSecond;
     const share = perSecond / this.#ceiling;
-    if (share < 0.93 || share > 1.15) return Math.max(MIN_INCREASE, perSecond * STRIDE);
+    // Above the ceiling a refusal comes only when the vendor's window is full.
+    const slowness = share > 1 ? this.#windowMs / SHORT_WINDOW_MS : 1;
+    if (share < 0.93 || share > 1.15) {
+      return Math.max(MIN_INCREASE, perSecond * STRIDE) / slowness;
+    }
     if (!this.#isConfirmed) return perSecond * UNCONFIRMED_STEP;
-    if (share > 1.03) return Math.max(MIN_INCREASE, perSecond * STEP);
-    const growth = (1 + (nowMs - this.#refusedAtMs) / CREEP_GROWTH_MS) ** 2;
-    return Math.max(MIN_CREEP, perSecond * CREEP * growth);
+    if (share > 1.03) return Math.max(MIN_INCREASE, perSecond * STEP) / slowness;
+    const waitedMs = nowMs - (this.#openedAtMs ?? nowMs);
+    const growth = (1 + (waitedMs * SHORT_WINDOW_MS) / this.#windowMs / CREEP_GROWTH_MS) ** 2;
+    const creep = (perSecond * CREEP * growth) / Math.max(1, this.#windowMs / CREEP_WINDOW_MS);
+    return Math.max(MIN_CREEP, creep);
   }
 }
 
-/** How many requests were accepted lately, in steps of 50 ms. */
+/** How many requests were accepted lately, in equal steps of time. */
 class RecentCount {
-  static readonly #stepMs = 50;
   static readonly #steps = 128;
   readonly #counts = new Uint32Array(RecentCount.#steps);
   #step = 0;
+
+  constructor(private readonly stepMs: number) {}
 
   add(nowMs: number): void {
     this.#advance(nowMs);
@@ -231,10 +257,10 @@ class RecentCount {
     this.#counts[index] = (this.#counts[index] ?? 0) + 1;
   }
 
-  /** Accepted from one second before `fromMs` until `untilMs`. */
+  /** Accepted from `fromMs` until `untilMs`, as far back as 128 steps. */
   count(fromMs: number, untilMs: number): number {
     this.#advance(untilMs);
-    const first = Math.floor((fromMs - 1_000) / RecentCount.#stepMs) + 1;
+    const first = Math.max(0, Math.floor(fromMs / this.stepMs) + 1);
     let sum = 0;
     for (
       let step = Math.max(first, this.#step - RecentCount.#steps + 1);
@@ -247,7 +273,7 @@ class RecentCount {
   }
 
   #advance(nowMs: number): void {
-    const step = Math.floor(nowMs / RecentCount.#stepMs);
+    const step = Math.floor(nowMs / this.stepMs);
     const skipped = Math.min(step - this.#step, RecentCount.#steps);
     for (let n = 0; n < skipped; n++) this.#counts[(step - n) % RecentCount.#steps] = 0;
     this.#step = Math.max(this.#step, step);

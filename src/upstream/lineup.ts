@@ -9,7 +9,7 @@ import {
   type UpstreamStatus,
   UpstreamUnavailableError,
 } from "./types.ts";
-import { upstreamId } from "./upstream.ts";
+import { upstreamId } from "./upstreamId.ts";
 
 export interface LineupOptions {
   readonly chainIds: readonly number[];

@@ -4,7 +4,7 @@ import type { BatchData } from "./batch.ts";
 import type { Connect, Connection } from "./connection.ts";
 import type { Pace } from "./limits.ts";
 import { publicHost, secretsOf } from "./secrets.ts";
-import { upstreamId } from "./upstream.ts";
+import { upstreamId } from "./upstreamId.ts";
 
 /** One node of a chain, connected. */
 export interface NodeLink {

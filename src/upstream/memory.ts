@@ -1,3 +1,5 @@
+import type { CancelSignal } from "../lib/cancel.ts";
+
 /** Answers below this size are not counted: their number is bounded by the requests in flight. */
 export const MIN_COUNTED_BYTES = 64 * 1024;
 
@@ -34,7 +36,7 @@ export class AnswerMemory {
    * Sets bytes aside, as soon as they are there.
    * @returns undefined when there will never be as many, or the signal aborted first
    */
-  async take(bytes: number, signal: AbortSignal): Promise<Lease | undefined> {
+  async take(bytes: number, signal: CancelSignal): Promise<Lease | undefined> {
     if (bytes > this.maxBytes) return undefined;
     if (this.#waiting.size === 0 && this.#used + bytes <= this.maxBytes) return this.hold(bytes);
     const { promise, resolve: grant } = Promise.withResolvers<Lease | undefined>();

@@ -18,10 +18,11 @@ export class MethodMemory {
 
   /** Notes that the node served the method. */
   forget(method: string): void {
-    this.#untilMs.delete(method);
+    if (this.#untilMs.size > 0) this.#untilMs.delete(method);
   }
 
   lacks(method: string, nowMs: number): boolean {
+    if (this.#untilMs.size === 0) return false;
     const untilMs = this.#untilMs.get(method);
     if (untilMs === undefined) return false;
     if (nowMs < untilMs) return true;

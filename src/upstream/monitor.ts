@@ -140,8 +140,8 @@ export class Monitor {
   }
 
   /** Notes a call on this chain, which starts or continues the watch. */
-  touch(): void {
-    this.#lastUseMs = this.options.clock.monotonic();
+  touch(nowMs = this.options.clock.monotonic()): void {
+    this.#lastUseMs = nowMs;
     this.#callsSincePoke++;
     if (this.#closed) return;
     for (const upstream of this.options.upstreams) {

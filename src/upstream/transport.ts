@@ -1,9 +1,10 @@
+import type { CancelSignal } from "../lib/cancel.ts";
 import { custom, RpcRequestError, type Transport } from "viem";
 import { textOf } from "../lib/jsonSpan.ts";
 import type { RpcCall, RpcReply } from "./types.ts";
 
 /** Sends one call and gives the node's answer. */
-export type Send = (call: RpcCall, signal: AbortSignal | undefined) => Promise<RpcReply>;
+export type Send = (call: RpcCall, signal: CancelSignal | undefined) => Promise<RpcReply>;
 
 interface JsonRpcObject {
   readonly result?: unknown;
@@ -17,7 +18,7 @@ interface JsonRpcObject {
 export function poolTransport(name: string, send: Send): Transport {
   const request = async (
     { method, params }: { method: string; params?: unknown },
-    options?: { signal?: AbortSignal | undefined },
+    options?: { signal?: CancelSignal | undefined },
   ): Promise<unknown> => {
     const text = params === undefined ? undefined : JSON.stringify(params);
     const reply = await send({ method, params: text }, options?.signal);

@@ -1,3 +1,4 @@
+import type { CancelSignal } from "../lib/cancel.ts";
 import type { Transport } from "viem";
 import type { UpstreamData } from "../config/index.ts";
 import type { PaceStatus } from "./limits.ts";
@@ -12,7 +13,7 @@ export interface RpcCall {
 
 export interface CallOptions {
   /** Aborts when the caller went away; broadcasts ignore it. */
-  readonly signal?: AbortSignal;
+  readonly signal?: CancelSignal;
   /** Total time allowed over all attempts, ms. */
   readonly deadlineMs?: number;
   /** API key id, for views that must not move backwards per caller. */

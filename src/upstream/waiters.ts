@@ -1,3 +1,5 @@
+import type { CancelSignal } from "../lib/cancel.ts";
+
 /** A place in the line of those who wait. */
 export interface WaitingPlace {
   /**
@@ -5,7 +7,7 @@ export interface WaitingPlace {
    * @param dueMs - when what is waited for is expected; only the first in the line gets up for it
    * @param maxMs - longest wait, after which each looks for itself
    */
-  nap(dueMs: number, maxMs: number, signal: AbortSignal | undefined): Promise<void>;
+  nap(dueMs: number, maxMs: number, signal: CancelSignal | undefined): Promise<void>;
   /** Leaves the line; the next one is then first. */
   leave(): void;
 }
@@ -55,7 +57,7 @@ export class Waiters {
   }
 }
 
-function nap(entry: Entry, ms: number, signal: AbortSignal | undefined): Promise<void> {
+function nap(entry: Entry, ms: number, signal: CancelSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const wake = () => {
       clearTimeout(timer);

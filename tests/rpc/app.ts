@@ -1,9 +1,21 @@
 import { Elysia } from "elysia";
-import { createAccess, errorHandler, gate, type NewKey } from "../../src/access/index.ts";
+import {
+  createAccess,
+  directRoutes,
+  errorHandler,
+  gate,
+  type NewKey,
+} from "../../src/access/index.ts";
 import type { ChainRegistry } from "../../src/chains/index.ts";
 import { type Config, loadConfig } from "../../src/config/index.ts";
 import { openDatabase } from "../../src/db/index.ts";
-import { createRpcService, createRpcSockets, rpcRoutes } from "../../src/rpc/index.ts";
+import {
+  createRpcService,
+  createRpcSockets,
+  directRpc,
+  RPC_PATH,
+  rpcRoutes,
+} from "../../src/rpc/index.ts";
 import { createFeeds, createUpstreamPool } from "../../src/upstream/index.ts";
 
 const log = { debug() {}, info() {}, warn() {}, error() {} };
@@ -26,8 +38,13 @@ export async function startProxy(
   const feeds = createFeeds({ pool, registry });
   const limits = { ...config.sockets, ...sockets };
   const connections = createRpcSockets({ service, feeds, limits, memory: pool.memory });
+  const direct = directRoutes({ access, config, log, observer: () => {} });
   const app = new Elysia({
-    serve: { reusePort: false, maxRequestBodySize: 1024 ** 3 },
+    serve: {
+      reusePort: false,
+      maxRequestBodySize: 1024 ** 3,
+      routes: { [RPC_PATH]: { POST: direct("rpc", directRpc(service, config.http)) } },
+    },
     websocket: { maxPayloadLength: config.http.maxBodyBytes, idleTimeout: 0, sendPings: false },
   })
     .onError(errorHandler(log))

@@ -19,7 +19,7 @@ let proxy: Proxy;
 beforeAll(async () => {
   anvil = await startAnvil(testProcesses(), { chainId: foundry.id });
   proxy = await startProxy(registryOf([anvil.url], { id: foundry.id }));
-}, 20_000);
+}, 60_000);
 afterAll(async () => {
   await proxy.stop();
   await anvil.stop();

@@ -59,7 +59,7 @@ test("a large answer comes byte for byte, with the caller's id", async () => {
   );
   expect(text.startsWith('{"jsonrpc":"2.0","id":12345678901234567890,"result":"abab')).toBe(true);
   await until(() => proxy.pool.memory.usedBytes === 0);
-}, 30_000);
+}, 60_000);
 
 test("four callers who read slowly hold four answers, each once, until they took them or left", async () => {
   Bun.gc(true);
@@ -81,4 +81,4 @@ test("four callers who read slowly hold four answers, each once, until they took
   await until(() => size > SIZE_MIB * MIB);
   await until(() => proxy.pool.memory.usedBytes === 0);
   reading?.destroy();
-}, 30_000);
+}, 60_000);

@@ -196,6 +196,17 @@ describe("a socket ends when", () => {
     await other.stop();
   });
 
+  test.each([
+    ["scopes", { scopes: ["swaps"] }],
+    ["addresses", { ipAllowList: ["192.0.2.0/24"] }],
+  ])("its key's %s no longer cover it", async (_, changes) => {
+    const other = await startProxy(registryOf([node.url]));
+    const client = await openSocket(other);
+    await other.access.keys.update(other.keyId, changes, "test");
+    expect((await client.closed).code).toBe(4401);
+    await other.stop();
+  });
+
   test("its key expires", async () => {
     const expiresAt = Date.now() + 400;
     const other = await startProxy(registryOf([node.url]), { expiresAt });

@@ -14,7 +14,7 @@ beforeAll(async () => {
   chain = await startEmittingChain(foundry.id);
   const members = { id: foundry.id, blockTimeMs: 250 };
   proxy = await startProxy(registryOf([chain.anvil.url], members));
-}, 20_000);
+}, 60_000);
 afterAll(async () => {
   await proxy.stop();
   await chain.anvil.stop();

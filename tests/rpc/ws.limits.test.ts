@@ -9,7 +9,7 @@ let chain: EmittingChain;
 
 beforeAll(async () => {
   chain = await startEmittingChain(1);
-}, 20_000);
+}, 60_000);
 afterAll(() => chain.anvil.stop());
 
 const start = (
@@ -144,7 +144,7 @@ describe("a consumer that does not read", () => {
     expect(await cuOf(proxy)).toBeGreaterThanOrEqual(101 + blocks + pushed.length);
     await quick.close();
     await proxy.stop();
-  }, 20_000);
+  }, 60_000);
 
   test("is cut off when it never reads again", async () => {
     const proxy = await start({}, { highWaterBytes: 65_536, stallMs: 100 });
@@ -156,7 +156,7 @@ describe("a consumer that does not read", () => {
     expect(proxy.connections.counts().sockets).toBe(0);
     slow.end();
     await proxy.stop();
-  }, 20_000);
+  }, 60_000);
 
   // The server's own limit leaves out what does not fit, and says nothing.
   test("for a moment loses nothing: answers wait for room", async () => {
@@ -173,7 +173,7 @@ describe("a consumer that does not read", () => {
     expect(await cuOf(proxy)).toBe(ANSWERS);
     patient.end();
     await proxy.stop();
-  }, 20_000);
+  }, 60_000);
 
   /** Together more than all buffers on the way hold. */
   const ANSWERS = 40;

@@ -253,7 +253,7 @@ describe("each item is judged by itself", () => {
     expect(node.arrays.map((items) => items.map(({ method }) => method))).toEqual([
       ["eth_call", "eth_call"],
     ]);
-  }, 10_000);
+  }, 60_000);
 });
 
 describe("a node that takes no arrays after all", () => {
@@ -338,5 +338,5 @@ describe("the account's rate", () => {
         10,
       );
     }
-  }, 10_000);
+  }, 60_000);
 });

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { connectHttp, ConnectionError } from "../../src/upstream/connection.ts";
+import { ConnectionError } from "../../src/upstream/connection.ts";
+import { connectHttp } from "../../src/upstream/http/connect.ts";
 import { AnswerMemory } from "../../src/upstream/memory.ts";
 
 const MAX_BYTES = 1_000;
@@ -97,7 +98,7 @@ describe("faults", () => {
     ],
   ])("%s is no answer", async (_, text) => {
     const { connection } = startRaw(() => text);
-    expect(["truncated", "unreachable"]).toContain(await faultOf(send(connection)));
+    expect(["truncated", "malformed"]).toContain(await faultOf(send(connection)));
   });
 
   test("a redirect is not followed", async () => {

@@ -57,7 +57,7 @@ describe("identity", () => {
     moved.requests.length = 0;
     while (pool.status()[0]?.state !== "wrong-chain") await call();
     expect(moved.calls()).toEqual([]);
-  }, 10_000);
+  }, 60_000);
 
   test("the first call does not wait for a node that hangs", async () => {
     nodes[0]?.behaveAlways(hang);
@@ -186,7 +186,7 @@ describe("time", () => {
       });
     }
     expect(resultOf(await call())).toBe("0x9");
-  }, 10_000);
+  }, 60_000);
 });
 
 /** A pool over the first node alone, with limits. */

@@ -115,7 +115,7 @@ describe("declared limits", () => {
     expect(refused.length).toBeGreaterThan(10);
     expect(refused.some(({ retryAfterMs }) => retryAfterMs !== undefined)).toBe(true);
     expect(pool.head(1)).toBe(100);
-  }, 15_000);
+  }, 60_000);
 });
 
 describe("a hidden cap", () => {
@@ -145,7 +145,7 @@ describe("a hidden cap", () => {
     const pool = poolOver([{ url: capped.url }]);
     const outcomes = await Promise.allSettled(Array.from({ length: 200 }, () => call(pool)));
     expect(outcomes.filter(({ status }) => status === "rejected")).toEqual([]);
-  }, 30_000);
+  }, 60_000);
 });
 
 describe("a refusal for pace", () => {

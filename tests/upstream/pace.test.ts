@@ -97,15 +97,27 @@ describe("a hidden cap", () => {
     }
   }
 
-  test("over ten seconds is kept to without bursts and pauses", () => {
-    const limit = slidingLimit(500, 10_000);
-    const { accepted, refused } = steady(
-      playTraffic({ limit, seconds: 180, demand: 200, latencyMs: 20 }),
-      50,
-    );
-    expect(accepted).toBeGreaterThan(0.85);
-    expect(refused).toBeLessThan(0.01);
-  });
+  /** The limit, its average per second, and the seconds until a window was met twice. */
+  const long: [string, () => Limit, number, number][] = [
+    ["500 in any ten seconds", () => slidingLimit(500, 10_000), 50, 30],
+    ["500 in each ten seconds of the clock", () => fixedLimit(500, 10_000), 50, 30],
+    ["250 in each five seconds of the clock", () => fixedLimit(250, 5_000), 50, 30],
+    ["1,500 in any thirty seconds", () => slidingLimit(1_500, 30_000), 50, 120],
+    ["300 in any minute", () => slidingLimit(300, 60_000), 5, 240],
+    ["3,000 in each minute of the clock", () => fixedLimit(3_000, 60_000), 50, 240],
+  ];
+  test.each(long)(
+    "of %s is found within 10 %% once its window is known, and kept to without bursts",
+    (_, limit, perSecond, knownAfter) => {
+      const seconds = knownAfter + 240;
+      const demand = 4 * perSecond;
+      const traffic = playTraffic({ limit: limit(), seconds, demand, latencyMs: 20 });
+      const accepted = sum(traffic.sent.slice(knownAfter)) - sum(traffic.refused.slice(knownAfter));
+      expect(accepted / 240 / perSecond).toBeWithin(0.9, 1.05);
+      expect(sum(traffic.refused.slice(knownAfter)) / accepted).toBeLessThan(0.01);
+      expect(Math.max(...traffic.sent.slice(knownAfter))).toBeLessThan(1.4 * perSecond + 2);
+    },
+  );
 
   test("that was lifted is noticed within a minute, and one that came down within a second", () => {
     let limit = slidingLimit(50);

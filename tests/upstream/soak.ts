@@ -51,11 +51,13 @@ async function openSockets(): Promise<number> {
   return (await new Response(stdout).text()).split("socket:").length - 1;
 }
 
+/** Where the caller stands. */
+const here = () => new Error("timer").stack ?? "";
+
 /** Keeps where each timer was set, until it has run or was cleared. */
 function watchTimers(): ReadonlyMap<unknown, string> {
   const own = { setTimeout, setInterval, clearTimeout, clearInterval };
   const open = new Map<unknown, string>();
-  const here = () => new Error("timer").stack ?? "";
   const forget = (clear: (timer: Timer) => void) => (timer: Timer) => {
     open.delete(timer);
     clear(timer);

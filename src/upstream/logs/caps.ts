@@ -11,15 +11,17 @@ const MAX_FILTERS = 4_096;
 const MAX_REFUSED = 64;
 /** Part of a result limit that a planned piece is to fill, as logs are not spread evenly. */
 const FILL = 0.7;
-/** Limits vendors choose, in blocks; where one refuses without naming it, the next lower is tried. */
-const usualLimits = [
-  100_000, 50_000, 20_000, 10_000, 5_000, 2_000, 1_000, 500, 200, 100, 50, 10, 5, 1,
-];
+/** The limit most vendors choose, in blocks: what is tried once a limit was met. */
+export const USUAL_LIMIT = 10_000;
+/** Smaller limits vendors choose; where one refuses without naming it, the next lower is tried. */
+const lowerLimits = [5_000, 2_000, 1_000, 500, 200, 100, 50, 10, 5, 1];
 
 /** What is known of one upstream's limits. */
 interface Limits {
   /** Most blocks it takes at once; infinite while it never refused. */
   maxBlocks: number;
+  /** It refused without naming its limit, and has taken nothing of this size since. */
+  isGuess: boolean;
   /** Most logs it returns at once, where it named the number. */
   maxResults: number;
   /** Largest range it has answered. */
@@ -73,10 +75,15 @@ export class LogCaps {
   /**
    * What an upstream is known to take of a range of this filter, in blocks.
    * @returns `most`: infinite while nothing speaks against any size, 0 when a single block is too
-   *   much; `proven`: what it has taken, or said to take
+   *   much; `proven`: what it has taken, or said to take; `isGuess`: it said nothing, and `proven`
+   *   is only likely
    */
-  known(upstream: string, filter: string, range: BlockRange): { most: number; proven: number } {
-    const { maxBlocks, maxResults, accepted } = this.#of(upstream);
+  known(
+    upstream: string,
+    filter: string,
+    range: BlockRange,
+  ): { most: number; proven: number; isGuess: boolean } {
+    const { maxBlocks, isGuess, maxResults, accepted } = this.#of(upstream);
     const { logsPerBlock, refused } = this.#filters.get(filter) ?? nothingKnown;
     const byDensity = logsPerBlock === 0 ? Number.POSITIVE_INFINITY : maxResults / logsPerBlock;
     // A range that holds one which was refused for its results would be refused as well.
@@ -89,7 +96,7 @@ export class LogCaps {
       holdsTooMuch ? Math.floor(sizeOf(range) / 2) : Number.POSITIVE_INFINITY,
     );
     const named = maxBlocks === Number.POSITIVE_INFINITY ? 0 : maxBlocks;
-    return { most, proven: Math.min(most, Math.max(accepted, named)) };
+    return { most, proven: Math.min(most, Math.max(accepted, named)), isGuess };
   }
 
   /** Notes an answer. @param logs - how many it holds */
@@ -97,6 +104,7 @@ export class LogCaps {
     const limits = this.#of(upstream);
     const blocks = sizeOf(range);
     limits.accepted = Math.max(limits.accepted, blocks);
+    if (blocks >= limits.maxBlocks) limits.isGuess = false;
     const density = this.#density(filter);
     density.logsPerBlock = Math.max(density.logsPerBlock, logs / blocks);
   }
@@ -106,6 +114,7 @@ export class LogCaps {
     const limits = this.#of(upstream);
     if (refusal.kind === "range") {
       limits.maxBlocks = refusal.maxBlocks ?? nextLower(sizeOf(range));
+      limits.isGuess = refusal.maxBlocks === undefined;
       limits.accepted = Math.min(limits.accepted, limits.maxBlocks);
     } else {
       const { refused } = this.#density(filter);
@@ -122,6 +131,7 @@ export class LogCaps {
     if (known) return known;
     const limits = {
       maxBlocks: Number.POSITIVE_INFINITY,
+      isGuess: false,
       maxResults: Number.POSITIVE_INFINITY,
       accepted: 0,
     };
@@ -171,5 +181,5 @@ function finite(value: number): number | null {
 }
 
 function nextLower(blocks: number): number {
-  return usualLimits.find((limit) => limit < blocks) ?? 0;
+  return [USUAL_LIMIT, ...lowerLimits].find((limit) => limit < blocks) ?? 0;
 }

@@ -1,10 +1,11 @@
+import { type Cancel, cancelWith } from "../../lib/cancel.ts";
 import type { ChainPool } from "../chainPool.ts";
 import { dispatchRead, type NodeReply, type ReadRules } from "../dispatch.ts";
 import { readRules, type View } from "../reads/belief.ts";
 import { readCall } from "../reads/blockRefs.ts";
 import { type CallOptions, type RpcCall, UpstreamUnavailableError } from "../types.ts";
 import type { Upstream } from "../upstream.ts";
-import { type BlockRange, type LogCaps, sizeOf } from "./caps.ts";
+import { type BlockRange, type LogCaps, sizeOf, USUAL_LIMIT } from "./caps.ts";
 import { countLogs, listBytes, mergeLists } from "./merge.ts";
 import { errorText, type LogsQuery, pieceCall } from "./query.ts";
 import { parseRefusal, type Refusal } from "./refusal.ts";
@@ -16,11 +17,11 @@ const LOGS_DEADLINE_MS = 30_000;
 const MAX_CONCURRENT = 4;
 /** Requests one query may need; more must be asked for in parts. */
 const MAX_PIECES = 2_000;
-/** Pieces of one query that may go unanswered before it is given up; each is asked for again. */
+/** Pieces that may go unanswered in a row before the query is given up; each is asked for again. */
 const MAX_FAILURES = 8;
 /** Largest merged answer. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
-/** With more pieces than this, it is worth asking an upstream whose limit is unknown for all. */
+/** With more pieces than this, it is worth asking an upstream whose limit is unknown for more. */
 const WORTH_PROBING = 16;
 
 /** The query cannot be answered by any node, however often it is asked. */
@@ -47,8 +48,7 @@ export interface LogsRunOptions {
 /** One `eth_getLogs` under way, in as many pieces as its upstreams' limits ask for. */
 export class LogsRun {
   readonly #slots = new Slots(MAX_CONCURRENT);
-  readonly #cancel = new AbortController();
-  readonly #signal: AbortSignal;
+  readonly #cancel: Cancel;
   readonly #untilMs: number;
   readonly #upstreams = new Set<string>();
   #attempts = 0;
@@ -59,8 +59,7 @@ export class LogsRun {
 
   constructor(private readonly run: LogsRunOptions) {
     const { pool, options } = run;
-    const own = this.#cancel.signal;
-    this.#signal = options.signal ? AbortSignal.any([options.signal, own]) : own;
+    this.#cancel = cancelWith(options.signal);
     const deadlineMs = options.deadlineMs ?? LOGS_DEADLINE_MS;
     this.#untilMs = pool.options.clock.monotonic() + deadlineMs;
   }
@@ -72,7 +71,7 @@ export class LogsRun {
   async start(): Promise<NodeReply> {
     const { range } = this.run.query;
     try {
-      if (this.#pieceSize(range) >= sizeOf(range)) {
+      if (this.#plan(range).size >= sizeOf(range)) {
         const whole = await this.#askWhole();
         if (whole) return whole;
       }
@@ -95,17 +94,27 @@ export class LogsRun {
   async #read(range: BlockRange): Promise<Uint8Array[]> {
     const blocks = sizeOf(range);
     for (;;) {
-      this.#signal.throwIfAborted();
-      const size = this.#pieceSize(range);
+      this.#cancel.throwIfAborted();
+      const { size, isTrial } = this.#plan(range);
       if (size === 0) {
         throw new TooMuchError(
           `block ${range.from} holds more matching logs than a node returns; narrow the filter by address or topics`,
         );
       }
-      if (size < blocks) return this.#readParts(splitEvenly(range, size));
-      const outcome = await this.#slots.run(() => this.#ask(range));
-      if (outcome instanceof Uint8Array) return [outcome];
-      const suggested = outcome?.kind === "results" ? outcome.suggested : undefined;
+      const parts = size < blocks ? splitEvenly(range, size) : [range];
+      const [piece = range] = parts;
+      if (parts.length > 1 && !isTrial) return this.#readParts(parts);
+      const outcome = await this.#slots.run(async () => {
+        // While it waited, whoever was to take it may have refused as much, or died.
+        return this.#candidates().some(this.#suitsFor(piece)) ? this.#ask(piece) : "unsuited";
+      });
+      if (outcome === "unsuited" && piece !== range) return this.#readParts(parts);
+      if (outcome instanceof Uint8Array) {
+        if (piece.to === range.to) return [outcome];
+        return [outcome, ...(await this.#read({ from: piece.to + 1, to: range.to }))];
+      }
+      const isLarge = typeof outcome === "object" && outcome.kind === "results";
+      const suggested = isLarge ? outcome.suggested : undefined;
       const isInside =
         suggested &&
         suggested.from === range.from &&
@@ -148,6 +157,7 @@ export class LogsRun {
     if (reply.isError) throw new NodeErrorReply(reply);
     const list = listBytes(reply.answer);
     if (!list) throw new NodeErrorReply(reply);
+    this.#failures = 0;
     caps.accepted(reply.upstream, query.filter, range, countLogs(list));
     this.#bytes += list.length + 1;
     if (this.#bytes > MAX_ANSWER_BYTES) {
@@ -174,7 +184,7 @@ export class LogsRun {
     blocks: number,
   ): Promise<NodeReply> {
     const deadlineMs = Math.max(1, this.#leftMs());
-    const options = { deadlineMs, signal: this.#signal };
+    const options = { deadlineMs, signal: this.#cancel };
     const suits = this.#suitsFor(range);
     const reply = await dispatchRead(this.run.pool, call, options, {
       ...rules,
@@ -200,19 +210,31 @@ export class LogsRun {
 
   /**
    * The number of blocks to ask for at once: the most any upstream is known to take, unless so many
-   * pieces would come of it that one of unknown limit is worth a try.
+   * pieces would come of it that one of unknown limit is worth a try: for all at first, and for
+   * what most vendors take once a limit was met on this chain.
+   * @returns `isTrial`: the size is not known to be taken, so one piece goes ahead of the others
    */
-  #pieceSize(range: BlockRange): number {
+  #plan(range: BlockRange): { size: number; isTrial: boolean } {
     const blocks = sizeOf(range);
     let proven = 0;
+    let guessed = 0;
     let isOpen = false;
+    let isLimited = false;
     for (const upstream of this.#candidates()) {
       const known = this.#known(upstream, range);
-      proven = Math.max(proven, Math.min(blocks, known.proven));
+      const most = Math.min(blocks, known.proven);
+      if (known.isGuess) guessed = Math.max(guessed, most);
+      else proven = Math.max(proven, most);
+      isLimited ||= known.most < blocks;
       if (known.most >= blocks && known.proven < blocks) isOpen = true;
       else if (known.proven === 0) proven = Math.max(proven, Math.min(blocks, known.most));
     }
-    return isOpen && Math.ceil(blocks / proven) > WORTH_PROBING ? blocks : proven;
+    const size = Math.max(proven, guessed);
+    if (!isOpen || Math.ceil(blocks / size) <= WORTH_PROBING) {
+      return { size, isTrial: guessed > proven };
+    }
+    const isUsual = isLimited && size < USUAL_LIMIT;
+    return { size: isUsual ? Math.min(blocks, USUAL_LIMIT) : blocks, isTrial: true };
   }
 
   /** Who may be asked for a range: those known to take it, or when there is none, the unknown. */

@@ -65,7 +65,8 @@ export function namedBlock({ refs }: ReadCall): number | undefined {
 /** Rules by which upstreams are asked for a read and their answers are believed. */
 export function readRules(pool: ChainPool, read: ReadCall, view: View): ReadRules {
   const minHead = () => neededHead(read, view, pool);
-  return { minHead, review: (attempt) => review(pool, read, minHead(), attempt) };
+  const { method } = read.call;
+  return { method, minHead, review: (attempt) => review(pool, read, minHead(), attempt) };
 }
 
 function review(

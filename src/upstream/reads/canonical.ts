@@ -19,8 +19,17 @@ const MAX_KEY_LENGTH = 256;
  * block numbers make no difference; every other byte of the params does.
  */
 export function canonicalKey(read: ReadCall): string {
-  const params = canonicalParams(read) ?? read.call.params ?? "[]";
+  const { params: text = "[]" } = read.call;
+  const params = isCanonical(text) ? text : (canonicalParams(read) ?? text);
   return shorten(`${read.call.method} ${params}`);
+}
+
+/** Upper case, leading zeros, white space, escapes, numbers: what writing params anew may change. */
+const changeable = /[A-Z \\\t\r\n]|0x0[0-9a-f]|[[:,][-+\d]/;
+
+/** Whether params are sure to be in their canonical form as they stand. */
+function isCanonical(text: string): boolean {
+  return text.length <= MAX_KEY_LENGTH && !changeable.test(text);
 }
 
 function canonicalParams({ method, params, refs }: ReadCall): string | undefined {

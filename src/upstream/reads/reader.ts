@@ -13,7 +13,7 @@ import { Finality, type FinalityRule } from "./finality.ts";
 import { localResult } from "./localReply.ts";
 import { isShareable } from "./methods.ts";
 import { highestBlock, isEmptyResult, seenBlock } from "./observed.ts";
-import { Flights } from "./sharing.ts";
+import { Flights, type Shared } from "./sharing.ts";
 
 /** Longest wait for the upstreams' heads when a call names a block above them, ms. */
 const LOOK_AHEAD_MS = 500;
@@ -97,11 +97,9 @@ export class ChainReader {
   async read(call: RpcCall, options: CallOptions): Promise<RpcReply> {
     const read = readCall(call);
     const reply = this.#answerHere(read) ?? (await this.#answerFrom(read, options));
-    this.options.observer.read?.({
-      chainId: this.options.chain.id,
-      source: reply.source,
-      isKnown: read.method !== undefined && read.refs.kind !== "unknown",
-    });
+    const { chain, observer } = this.options;
+    const isKnown = read.method !== undefined && read.refs.kind !== "unknown";
+    observer.read?.({ chainId: chain.id, source: reply.source, isKnown });
     return reply;
   }
 
@@ -121,24 +119,33 @@ export class ChainReader {
       return (await this.#send(read, this.#view(read, caller), options, "")).reply;
     }
     const key = canonicalKey(read);
-    const kept = this.options.cache.get(this.options.chain.id, key);
+    const kept = mayBeKept(read) ? this.options.cache.get(this.options.chain.id, key) : undefined;
     if (kept) {
       if (kept.block !== undefined) this.#callers.saw(caller, kept.block);
       return keptReply(kept);
     }
-    await this.#lookAhead(read);
-    return this.#share(read, key, options);
+    if (this.#isAhead(read)) await this.options.pool.refreshHeads(LOOK_AHEAD_MS);
+    const { reply: shown, joined } = await this.#share(read, key, options);
+    this.#note(read, shown, caller);
+    const isTold = read.call.method === "eth_blockNumber";
+    const isOld = !isTold && this.#isOvertaken(read, shown, caller);
+    const reply = isTold
+      ? this.#tellHead(shown, caller)
+      : isOld
+        ? (await this.#send(read, this.#view(read, caller), options, "")).reply
+        : shown.reply;
+    if (!joined) return reply;
+    return { ...reply, source: "shared", attempts: 0, hedged: false, retried: false };
   }
 
-  /** Asks for the heads when a call names a block above all of them. */
-  async #lookAhead(read: ReadCall): Promise<void> {
-    const { pool } = this.options;
-    const named = namedBlock(read);
-    const isNew = named !== undefined && pool.head !== undefined && named > pool.head;
-    if (isNew) await pool.refreshHeads(LOOK_AHEAD_MS);
+  /** Whether a call names a block above all heads, which are then asked for. */
+  #isAhead(read: ReadCall): boolean {
+    const { head } = this.options.pool;
+    const named = head === undefined ? undefined : namedBlock(read);
+    return named !== undefined && head !== undefined && named > head;
   }
 
-  async #share(read: ReadCall, key: string, options: CallOptions): Promise<RpcReply> {
+  #share(read: ReadCall, key: string, options: CallOptions): Promise<Shared<Shown>> {
     const { caller, deadlineMs, signal } = options;
     const view = this.#view(read, caller);
     const passenger = {
@@ -147,27 +154,21 @@ export class ChainReader {
       isSince: (moment: number) => this.#callers.isSince(caller, moment),
       signal,
     };
-    const own = deadlineMs === undefined ? {} : { deadlineMs };
-    const { reply: shown, joined } = await this.#flights.board(passenger, (everyoneLeft) =>
-      this.#send(read, view, { ...own, signal: everyoneLeft }, key),
-    );
-    this.#note(read, shown, caller);
-    const reply = await this.#keepOrder(read, shown, options);
-    if (!joined) return reply;
-    return { ...reply, source: "shared", attempts: 0, hedged: false, retried: false };
+    return this.#flights.board(passenger, (everyoneLeft) => {
+      const own = { signal: everyoneLeft };
+      const limits = deadlineMs === undefined ? own : { ...own, deadlineMs };
+      return this.#send(read, view, limits, key);
+    });
   }
 
   /**
    * Answers of one caller's concurrent calls may overtake each other; a block that arrives after a
    * higher one is asked for again.
    */
-  async #keepOrder(read: ReadCall, shown: Shown, options: CallOptions): Promise<RpcReply> {
-    const { call, refs } = read;
-    if (call.method === "eth_blockNumber") return this.#tellHead(shown, options.caller);
-    const isTip = refs.kind === "block" && refs.ref.kind === "tip";
-    const seen = this.#callers.highest(options.caller);
-    if (!isTip || seen === undefined || (shown.block ?? seen) >= seen) return shown.reply;
-    return (await this.#send(read, this.#view(read, options.caller), options, "")).reply;
+  #isOvertaken({ refs }: ReadCall, { block }: Shown, caller: string | undefined): boolean {
+    if (block === undefined || refs.kind !== "block" || refs.ref.kind !== "tip") return false;
+    const seen = this.#callers.highest(caller);
+    return seen !== undefined && block < seen;
   }
 
   /**
@@ -256,4 +257,10 @@ export class ChainReader {
 function keptReply({ bytes, id, upstream }: KeptAnswer): RpcReply {
   const costs = { attempts: 0, hedged: false, retried: false };
   return { bytes, id, isError: false, upstream, source: "cache", ...costs };
+}
+
+/** Whether an answer that cannot change may exist: not for what moves with the tip. */
+function mayBeKept({ method, refs }: ReadCall): boolean {
+  if (!method?.isFixed || refs.kind === "unknown") return false;
+  return refs.kind !== "block" || refs.ref.kind === "number";
 }

@@ -1,13 +1,4 @@
-/** One call under way, and who waits for it. */
-interface Flight<Reply> {
-  /** When it began, on the scale of `Callers.tick`. */
-  readonly begunAt: number;
-  /** Lowest block its answer is from. */
-  readonly minHead: number;
-  readonly reply: Promise<Reply>;
-  readonly cancel: AbortController;
-  waiting: number;
-}
+import { Cancel, type CancelSignal } from "../../lib/cancel.ts";
 
 /** What a caller asks of a flight to be answered by it. */
 export interface Passenger {
@@ -17,13 +8,24 @@ export interface Passenger {
   readonly minHead: number;
   /** Whether a flight that began at a moment is late enough: after the caller's own broadcasts. */
   readonly isSince: (moment: number) => boolean;
-  readonly signal: AbortSignal | undefined;
+  readonly signal: CancelSignal | undefined;
 }
 
 /** A reply, and whether this caller's call was the one sent. */
 export interface Shared<Reply> {
   readonly reply: Reply;
   readonly joined: boolean;
+}
+
+/** One call under way, and how many wait for it. */
+interface Flight<Reply> {
+  /** When it began, on the scale of `Callers.tick`. */
+  readonly begunAt: number;
+  /** Lowest block its answer is from. */
+  readonly minHead: number;
+  readonly reply: Promise<Reply>;
+  readonly cancel: Cancel;
+  waiting: number;
 }
 
 /**
@@ -40,59 +42,62 @@ export class Flights<Reply> {
    * @param start - sends the call; its signal aborts when nobody waits any longer
    * @throws what `start` throws, or the passenger's signal's reason
    */
-  async board(
+  board(
     passenger: Passenger,
-    start: (signal: AbortSignal) => Promise<Reply>,
+    start: (signal: CancelSignal) => Promise<Reply>,
   ): Promise<Shared<Reply>> {
-    passenger.signal?.throwIfAborted();
-    const running = this.#flights.get(passenger.key);
-    const joins =
-      running !== undefined &&
-      running.minHead >= passenger.minHead &&
-      passenger.isSince(running.begunAt);
-    const flight = joins ? running : this.#launch(passenger, start);
-    const reply = await this.#ride(flight, passenger.signal);
-    return { reply, joined: joins };
-  }
-
-  #launch(
-    { key, minHead }: Passenger,
-    start: (signal: AbortSignal) => Promise<Reply>,
-  ): Flight<Reply> {
-    const cancel = new AbortController();
-    const reply = start(cancel.signal);
-    const flight = { begunAt: this.tick(), minHead, reply, cancel, waiting: 0 };
+    const { key, minHead, isSince, signal } = passenger;
+    if (signal?.aborted) return Promise.reject(signal.reason);
+    const running = this.#flights.get(key);
+    if (running && running.minHead >= minHead && isSince(running.begunAt)) {
+      return this.#ride(key, running, signal, true);
+    }
+    const cancel = new Cancel();
+    const begunAt = this.tick();
+    const flight = { begunAt, minHead, reply: start(cancel), cancel, waiting: 0 };
     // Whoever comes later needs the later one; the earlier goes on for those aboard.
     this.#flights.set(key, flight);
-    const end = () => {
-      if (this.#flights.get(key) === flight) this.#flights.delete(key);
-    };
-    reply.then(end, end);
-    return flight;
+    return this.#ride(key, flight, signal, false);
   }
 
-  async #ride(flight: Flight<Reply>, signal: AbortSignal | undefined): Promise<Reply> {
+  #ride(
+    key: string,
+    flight: Flight<Reply>,
+    signal: CancelSignal | undefined,
+    joined: boolean,
+  ): Promise<Shared<Reply>> {
     flight.waiting++;
-    if (!signal) return flight.reply;
-    const left = Promise.withResolvers<never>();
-    const onAbort = () => {
-      flight.waiting--;
-      if (flight.waiting === 0) this.#abandon(flight);
-      left.reject(signal.reason);
-    };
-    signal.addEventListener("abort", onAbort, { once: true });
-    try {
-      return await Promise.race([flight.reply, left.promise]);
-    } finally {
-      signal.removeEventListener("abort", onAbort);
-    }
+    return new Promise((resolve, reject) => {
+      const onAbort = () => {
+        flight.waiting--;
+        if (flight.waiting === 0) this.#abandon(key, flight);
+        reject(signal?.reason);
+      };
+      const onEnd = () => {
+        signal?.removeEventListener("abort", onAbort);
+        this.#forget(key, flight);
+      };
+      signal?.addEventListener("abort", onAbort, { once: true });
+      flight.reply.then(
+        (reply) => {
+          onEnd();
+          resolve({ reply, joined });
+        },
+        (error) => {
+          onEnd();
+          reject(error);
+        },
+      );
+    });
   }
 
   /** Nobody may board a flight that is being cancelled. */
-  #abandon(flight: Flight<Reply>): void {
-    for (const [key, running] of this.#flights) {
-      if (running === flight) this.#flights.delete(key);
-    }
+  #abandon(key: string, flight: Flight<Reply>): void {
+    this.#forget(key, flight);
     flight.cancel.abort(new Error("nobody waits for the answer"));
+  }
+
+  #forget(key: string, flight: Flight<Reply>): void {
+    if (this.#flights.get(key) === flight) this.#flights.delete(key);
   }
 }

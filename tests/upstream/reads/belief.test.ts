@@ -59,7 +59,7 @@ describe("who is asked", () => {
     await expect(asked).rejects.toBeInstanceOf(UpstreamUnavailableError);
     // Another caller has not seen it.
     expect(Number(await sim.ask("eth_getBalance", [HASH, "latest"]))).toBe(1_000_000 + HEAD - 4);
-  }, 20_000);
+  }, 60_000);
 });
 
 describe("an answer that says nothing", () => {

@@ -165,7 +165,7 @@ describe("a chain that is not what it was", () => {
       params: JSON.stringify([ADDRESS, hex(FINAL)]),
     });
     expect(reply.source).toBe("upstream");
-  }, 30_000);
+  }, 60_000);
 });
 
 describe("where nodes know the tag", () => {

@@ -6,6 +6,7 @@ import {
   type UpstreamPool,
   type UpstreamPoolDependencies,
 } from "../../../src/upstream/index.ts";
+import type { CancelSignal } from "../../../src/lib/cancel.ts";
 import type { Connect } from "../../../src/upstream/connection.ts";
 import { registryOf } from "../node.ts";
 
@@ -141,7 +142,7 @@ async function answerHttp(
   node: SimulatedNode,
   dice: { readonly latency: Random; readonly fault: Random },
   body: string,
-  signal: AbortSignal,
+  signal: CancelSignal,
 ) {
   const { id, method, params } = JSON.parse(body);
   if (method !== "eth_chainId") node.calls.push({ method, params });

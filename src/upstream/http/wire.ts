@@ -1,0 +1,134 @@
+import type { Socket } from "bun";
+import type { Progress } from "./answerReader.ts";
+import type { Carrier, Exchange } from "./exchange.ts";
+
+/** Told what becomes of a connection. */
+export interface WireOwner {
+  /** Its exchange ended and it can carry another. */
+  freed(wire: Wire): void;
+  /** It ended without an answer's first byte to a request that it was kept for. */
+  diedIdle(exchange: Exchange): void;
+  /** A request it was kept for got no answer in time: the other end may be gone without a word. */
+  wasSilent(exchange: Exchange): void;
+  /** It is closed. */
+  closed(wire: Wire): void;
+}
+
+/** One connection to a server, carrying one exchange at a time. */
+export class Wire implements Carrier {
+  /** When it last became free, monotonic ms. */
+  freeSinceMs = 0;
+  /** Time it may stay unused, as far as the server said, ms. */
+  keepAliveMs = Number.POSITIVE_INFINITY;
+  #exchange: Exchange | undefined;
+  /** Rest of a request the socket has not taken yet. */
+  #unsent: Uint8Array | undefined;
+  #isClosed = false;
+  /** Whether the server is held back until there is room for its answer. */
+  #isPaused = false;
+  /** Answers it has carried. */
+  #carried = 0;
+
+  constructor(
+    private readonly socket: Socket<unknown>,
+    private readonly owner: WireOwner,
+  ) {}
+
+  get isOpen(): boolean {
+    return !this.#isClosed;
+  }
+
+  /** Sends a request; the wire must be open and free. */
+  carry(exchange: Exchange): void {
+    this.#exchange = exchange;
+    exchange.carrier = this;
+    exchange.sentAtMs = performance.now();
+    const { request, requestBytes } = exchange;
+    const written = this.socket.write(request);
+    if (written < 0) this.#end();
+    else if (written < requestBytes) this.#unsent = Buffer.from(request).subarray(written);
+  }
+
+  /** Bytes came. */
+  receive(bytes: Buffer): void {
+    const exchange = this.#exchange;
+    // Nobody asked: an answer to nothing, or the words with which a server hangs up.
+    if (!exchange) return this.close();
+    this.#advance(exchange, exchange.reader.read(bytes));
+  }
+
+  /** The socket takes more. */
+  drained(): void {
+    if (!this.#unsent) return;
+    const written = this.socket.write(this.#unsent);
+    if (written < 0) return this.#end();
+    this.#unsent = written < this.#unsent.length ? this.#unsent.subarray(written) : undefined;
+  }
+
+  /** The other end closed, or the connection broke. */
+  ended(): void {
+    this.#end();
+  }
+
+  drop(exchange: Exchange): void {
+    if (this.#exchange !== exchange) return;
+    if (this.#carried > 0 && !exchange.reader.hasBegun) this.owner.wasSilent(exchange);
+    this.close();
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#exchange = undefined;
+    this.#unsent = undefined;
+    this.socket.terminate();
+    this.owner.closed(this);
+  }
+
+  #advance(exchange: Exchange, progress: Progress): void {
+    if (progress === "more") return;
+    if (progress === "done") return this.#finish(exchange);
+    if (progress === "room") return void this.#makeRoom(exchange);
+    exchange.fail(progress);
+    this.close();
+  }
+
+  #finish(exchange: Exchange): void {
+    const { head, hasSurplus } = exchange.reader;
+    this.#exchange = undefined;
+    this.#carried++;
+    const isKept = head?.keepAlive === true && !hasSurplus && !this.#unsent && !this.#isClosed;
+    if (isKept) {
+      if (head.keepAliveMs !== undefined) this.keepAliveMs = head.keepAliveMs;
+      this.owner.freed(this);
+    } else this.close();
+    exchange.complete();
+  }
+
+  /** Holds the server back until there is memory for its answer. */
+  async #makeRoom(exchange: Exchange): Promise<void> {
+    if (this.#isPaused) return;
+    const { reader, options } = exchange;
+    this.#isPaused = true;
+    this.socket.pause();
+    const lease = await options.memory.take(reader.room, options.signal);
+    this.#isPaused = false;
+    if (this.#exchange !== exchange) return lease?.release();
+    if (!lease) {
+      exchange.fail("no-memory");
+      return this.close();
+    }
+    this.socket.resume();
+    this.#advance(exchange, reader.grant(lease));
+  }
+
+  #end(): void {
+    const exchange = this.#exchange;
+    if (!exchange || this.#isClosed) return this.close();
+    if (exchange.reader.end()) return this.#finish(exchange);
+    this.close();
+    if (exchange.reader.hasBegun) exchange.fail("truncated");
+    else if (this.#carried > 0 && !exchange.isRepeated) this.owner.diedIdle(exchange);
+    else exchange.fail("unreachable");
+  }
+}
