@@ -8,7 +8,7 @@ const layers = [
   ["chains", "db", "telemetry"],
   ["access", "upstream", "market", "contracts"],
   ["swap", "bridge", "rpc", "prices", "balance", "console", "docs"],
-  ["app.ts", "compose.ts"],
+  ["app.ts", "compose.ts", "reload.ts", "replicas.ts", "workers.ts"],
   ["main.ts", "cli.ts", "sandbox"],
 ];
 const features = new Set(layers[3]);
@@ -19,6 +19,8 @@ const siblings = new Set([
   "upstream→market",
   "access→upstream",
   "compose.ts→app.ts",
+  "compose.ts→reload.ts",
+  "compose.ts→replicas.ts",
 ]);
 const elysiaFiles = /(^|\/)routes\.ts$|^app\.ts$|^access\/(gate|errorHandler)\.ts$/;
 const environmentFiles = /^(config|sandbox)\//;

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createAccess, UNLIMITED_WINDOW } from "../../src/access/index.ts";
+import { loadConfig } from "../../src/config/index.ts";
 import { openDatabase } from "../../src/db/index.ts";
 import { type V3Pool, v2AmountOut, v3SwapExactIn } from "../../src/market/index.ts";
 import { sqrtPriceAtTick } from "../../src/market/tickMath.ts";
@@ -27,8 +28,7 @@ const ADDRESS = "0x28c6c06298d514db089934071355e5743bf21d60";
 export async function createSubjects(): Promise<{ subjects: Subject[]; close: () => void }> {
   const dir = mkdtempSync(join(tmpdir(), "causeway-micro-"));
   const database = openDatabase(`file:${join(dir, "micro.db")}`);
-  const settings = { windowMs: 60_000, defaultWindowLimit: 600, maxBatchItems: 100 };
-  const access = await createAccess(database, settings);
+  const access = await createAccess(database, loadConfig({}).access);
   const { key, secret } = await access.keys.create(
     { environment: "test", scopes: ["read"], windowLimit: UNLIMITED_WINDOW },
     "bench",

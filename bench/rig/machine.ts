@@ -16,8 +16,11 @@ export interface MachineState {
   readonly versions: Readonly<Record<string, string>>;
 }
 
-/** The two kinds of process of a run; each kind has cores of its own where that can be arranged. */
-export type Place = "server" | "load";
+/**
+ * The kinds of process of a run. Servers and load have cores of their own where that can be
+ * arranged; what may be `anywhere` is left to the system.
+ */
+export type Place = "server" | "load" | "anywhere";
 
 const taskset = Bun.which("taskset");
 const cores = cpus().length;
@@ -25,6 +28,7 @@ const canPin = taskset !== null && cores > 1;
 
 function coresOf(place: Place): string {
   if (place === "server") return "0";
+  if (place === "anywhere") return `0-${cores - 1}`;
   return cores === 2 ? "1" : `1-${cores - 1}`;
 }
 

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ConfigFile } from "../../src/config/index.ts";
 import { freePort } from "../../src/sandbox/ports.ts";
+import type { Place } from "./machine.ts";
 import type { Rig, RunningServer } from "./rig.ts";
 
 /** A revision of the service to measure. */
@@ -21,12 +22,22 @@ export interface RunningService extends RunningServer {
   metrics(): Promise<string>;
 }
 
-/** Starts the service on a database and a configuration of its own, and makes a key. */
+/**
+ * Starts the service on a database and a configuration of its own, and makes a key.
+ * @param options - script: of the source, in place of the service's own entry; env: beside what
+ *   every service is given; place: the server's core by default
+ */
 export async function startService(
   rig: Rig,
   source: Source,
   config: ConfigFile,
+  options: {
+    readonly script?: string;
+    readonly env?: Readonly<Record<string, string>>;
+    readonly place?: Place;
+  } = {},
 ): Promise<RunningService> {
+  const { script = "src/main.ts", place = "server" } = options;
   const port = freePort();
   const dir = join(rig.dir, `service-${port}`);
   mkdirSync(dir);
@@ -41,13 +52,14 @@ export async function startService(
     CAUSEWAY_CONFIG: configFile,
     LOG_LEVEL: "warn",
     BUN_CONFIG_MAX_HTTP_REQUESTS: "16384",
+    ...options.env,
   };
   const key = makeKey(source, env);
   const profile = source.profileDir ? ["--cpu-prof", `--cpu-prof-dir=${source.profileDir}`] : [];
   const server = await rig.serve({
     name: `service-${port}`,
-    place: "server",
-    command: [process.execPath, ...profile, join(source.dir, "src/main.ts")],
+    place,
+    command: [process.execPath, ...profile, join(source.dir, script)],
     port,
     probe: "/ready",
     env,
@@ -77,7 +89,14 @@ function makeKey(source: Source, env: Readonly<Record<string, string>>): string 
 
 /** What the surrounding shell says about a real service, set to nothing. */
 function withoutSurroundings(): Record<string, string> {
-  const names = ["TLS_CERT", "TLS_KEY", "TRUSTED_PROXIES", "REDIS_URL", "OPERATOR_KEY_FILE"];
+  const names = [
+    "TLS_CERT",
+    "TLS_KEY",
+    "TRUSTED_PROXIES",
+    "REDIS_URL",
+    "WORKERS",
+    "OPERATOR_KEY_FILE",
+  ];
   const upstreams = Object.keys(process.env).filter((name) => name.startsWith("UPSTREAMS_"));
   return Object.fromEntries([...names, ...upstreams].map((name) => [name, ""]));
 }

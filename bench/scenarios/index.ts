@@ -4,10 +4,13 @@ import { buildTx } from "./buildTx.ts";
 import { connections } from "./connections.ts";
 import { large } from "./large.ts";
 import { latency } from "./latency.ts";
+import { keys } from "./keys.ts";
 import { memory } from "./memory.ts";
+import { metering } from "./metering.ts";
 import { mixed } from "./mixed.ts";
 import { prices } from "./prices.ts";
 import { quoteLatency, quotes } from "./quotes.ts";
+import { replicaCalls, replicas } from "./replicas.ts";
 import { rpc } from "./rpc.ts";
 import { sick } from "./sick.ts";
 
@@ -19,10 +22,14 @@ export const scenarios: readonly Scenario[] = [
   large,
   sick,
   prices,
+  metering,
+  keys,
   quotes,
   quoteLatency,
   buildTx,
   balances,
+  replicas,
+  replicaCalls,
   connections,
   memory,
 ];

@@ -154,14 +154,14 @@ describe("POST /api/public/wallet/balance, 400", () => {
         body: { success: false, error: "Failed to reach rpcUrl" },
       });
     }
-  }, 15_000);
+  }, 60_000);
 
   test("redirects are not followed and answers above the limit are not read", async () => {
     for (const { port } of [redirecting, endless]) {
       const answer = await app.ask({ ...valid(), rpcUrl: `http://127.0.0.1:${port}` });
       expect(answer).toMatchObject({ status: 400, code: "RPC_URL_UNREACHABLE" });
     }
-  }, 15_000);
+  }, 60_000);
 
   test("private and odd URLs are refused before anything is sent", async () => {
     for (const rpcUrl of [

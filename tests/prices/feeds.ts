@@ -1,4 +1,5 @@
 import { encodeFunctionResult, type Hex, parseAbi } from "viem";
+import type { CancelSignal } from "../../src/lib/cancel.ts";
 import type { Clock } from "../../src/lib/clock.ts";
 import { assets } from "../../src/prices/assets.ts";
 import {
@@ -218,7 +219,7 @@ async function aggregatorAnswer(
   mode: Mode,
   { params }: RpcCall,
   clock: Clock,
-  signal: AbortSignal | undefined,
+  signal: CancelSignal | undefined,
 ): Promise<string> {
   switch (mode) {
     case "timeout":
