@@ -73,20 +73,17 @@ export class Flights<Reply> {
         if (flight.waiting === 0) this.#abandon(key, flight);
         reject(signal?.reason);
       };
-      const onEnd = () => {
-        signal?.removeEventListener("abort", onAbort);
-        this.#forget(key, flight);
-      };
+      const atEnd =
+        <Value>(settle: (value: Value) => void) =>
+        (value: Value) => {
+          signal?.removeEventListener("abort", onAbort);
+          this.#forget(key, flight);
+          settle(value);
+        };
       signal?.addEventListener("abort", onAbort, { once: true });
       flight.reply.then(
-        (reply) => {
-          onEnd();
-          resolve({ reply, joined });
-        },
-        (error) => {
-          onEnd();
-          reject(error);
-        },
+        atEnd((reply: Reply) => resolve({ reply, joined })),
+        atEnd(reject),
       );
     });
   }
