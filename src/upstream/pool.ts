@@ -130,7 +130,13 @@ export function createUpstreamPool(dependencies: UpstreamPoolDependencies): Upst
   };
 
   return {
-    call: async (chainId, call, options = {}) => send(poolOf(chainId), call, options),
+    call(chainId, call, options = {}) {
+      try {
+        return send(poolOf(chainId), call, options);
+      } catch (error) {
+        return Promise.reject(error);
+      }
+    },
     transport: (chainId) =>
       poolTransport(`chain ${chainId}`, async (call, signal) =>
         send(poolOf(chainId), call, signal ? { signal } : {}),

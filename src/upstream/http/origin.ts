@@ -53,6 +53,8 @@ export class Origin implements Connection, WireOwner {
   /** The last one freed is used first, so that those not needed grow old. */
   readonly #idle: Wire[] = [];
   readonly #dials = new Set<Dial>();
+  /** Requests of this turn of the event loop. */
+  #unsent: Exchange[] = [];
   readonly #handler: SocketHandler<Holder>;
   #sweep: ReturnType<typeof setInterval> | undefined;
   #isClosed = false;
@@ -68,11 +70,22 @@ export class Origin implements Connection, WireOwner {
     const length = String(bodyBytes);
     const request = `${head}${length}\r\n\r\n${body}`;
     const exchange = new Exchange(request, head.length + length.length + 4 + bodyBytes, options);
-    const wire = this.#takeIdle();
-    if (wire) wire.carry(exchange);
-    else this.#dial(exchange);
+    // Requests of one turn of the event loop are written one right after the other, so that a server
+    // that sleeps is woken once for all of them.
+    if (this.#unsent.push(exchange) === 1) setImmediate(this.#flush);
     return exchange.answer;
   }
+
+  readonly #flush = (): void => {
+    const exchanges = this.#unsent;
+    this.#unsent = [];
+    for (const exchange of exchanges) {
+      if (exchange.isSettled) continue;
+      const wire = this.#takeIdle();
+      if (wire) wire.carry(exchange);
+      else this.#dial(exchange);
+    }
+  };
 
   close(): void {
     this.#isClosed = true;

@@ -1,3 +1,4 @@
+import type { Awaitable } from "../../db/index.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { ChainPool } from "../chainPool.ts";
 import { dispatchRead, type NodeReply } from "../dispatch.ts";
@@ -96,7 +97,9 @@ export class ChainReader {
    */
   async read(call: RpcCall, options: CallOptions): Promise<RpcReply> {
     const read = readCall(call);
-    const reply = this.#answerHere(read) ?? (await this.#answerFrom(read, options));
+    const key = isShareable(call.method) ? canonicalKey(read) : "";
+    const known = this.#answerHere(read) ?? this.#answerKept(read, key, options.caller);
+    const reply = known ?? (await this.#ask(read, key, options));
     const { chain, observer } = this.options;
     const isKnown = read.method !== undefined && read.refs.kind !== "unknown";
     observer.read?.({ chainId: chain.id, source: reply.source, isKnown });
@@ -113,29 +116,44 @@ export class ChainReader {
     return localResult(`0x${chain.id.toString(16)}`);
   }
 
-  async #answerFrom(read: ReadCall, options: CallOptions): Promise<RpcReply> {
+  /** What was kept because it cannot change. */
+  #answerKept(read: ReadCall, key: string, caller: string | undefined): RpcReply | undefined {
+    if (key === "" || !mayBeKept(read)) return undefined;
+    const kept = this.options.cache.get(this.options.chain.id, key);
+    if (kept?.block !== undefined) this.#callers.saw(caller, kept.block);
+    return kept && keptReply(kept);
+  }
+
+  /** @param key - equal for calls that ask the same; empty for one that is not shared */
+  async #ask(read: ReadCall, key: string, options: CallOptions): Promise<RpcReply> {
     const { caller } = options;
-    if (!isShareable(read.call.method)) {
-      return (await this.#send(read, this.#view(read, caller), options, "")).reply;
-    }
-    const key = canonicalKey(read);
-    const kept = mayBeKept(read) ? this.options.cache.get(this.options.chain.id, key) : undefined;
-    if (kept) {
-      if (kept.block !== undefined) this.#callers.saw(caller, kept.block);
-      return keptReply(kept);
-    }
+    if (key === "") return this.#askAlone(read, options);
     if (this.#isAhead(read)) await this.options.pool.refreshHeads(LOOK_AHEAD_MS);
     const { reply: shown, joined } = await this.#share(read, key, options);
     this.#note(read, shown, caller);
-    const isTold = read.call.method === "eth_blockNumber";
-    const isOld = !isTold && this.#isOvertaken(read, shown, caller);
-    const reply = isTold
-      ? this.#tellHead(shown, caller)
-      : isOld
-        ? (await this.#send(read, this.#view(read, caller), options, "")).reply
-        : shown.reply;
+    const ordered = this.#inOrder(read, shown, options);
+    const reply = ordered instanceof Promise ? await ordered : ordered;
     if (!joined) return reply;
     return { ...reply, source: "shared", attempts: 0, hedged: false, retried: false };
+  }
+
+  async #askAlone(read: ReadCall, options: CallOptions): Promise<RpcReply> {
+    return (await this.#send(read, this.#view(read, options.caller), options, "")).reply;
+  }
+
+  /**
+   * Answers of one caller's concurrent calls may overtake each other; a block that arrives after a
+   * higher one is asked for again.
+   */
+  #inOrder(read: ReadCall, shown: Shown, options: CallOptions): Awaitable<RpcReply> {
+    const { call, refs } = read;
+    if (call.method === "eth_blockNumber") return this.#tellHead(shown, options.caller);
+    if (shown.block === undefined || refs.kind !== "block" || refs.ref.kind !== "tip") {
+      return shown.reply;
+    }
+    const seen = this.#callers.highest(options.caller);
+    const isOvertaken = seen !== undefined && shown.block < seen;
+    return isOvertaken ? this.#askAlone(read, options) : shown.reply;
   }
 
   /** Whether a call names a block above all heads, which are then asked for. */
@@ -159,16 +177,6 @@ export class ChainReader {
       const limits = deadlineMs === undefined ? own : { ...own, deadlineMs };
       return this.#send(read, view, limits, key);
     });
-  }
-
-  /**
-   * Answers of one caller's concurrent calls may overtake each other; a block that arrives after a
-   * higher one is asked for again.
-   */
-  #isOvertaken({ refs }: ReadCall, { block }: Shown, caller: string | undefined): boolean {
-    if (block === undefined || refs.kind !== "block" || refs.ref.kind !== "tip") return false;
-    const seen = this.#callers.highest(caller);
-    return seen !== undefined && block < seen;
   }
 
   /**

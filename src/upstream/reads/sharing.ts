@@ -67,25 +67,27 @@ export class Flights<Reply> {
     joined: boolean,
   ): Promise<Shared<Reply>> {
     flight.waiting++;
-    return new Promise((resolve, reject) => {
-      const onAbort = () => {
-        flight.waiting--;
-        if (flight.waiting === 0) this.#abandon(key, flight);
-        reject(signal?.reason);
-      };
-      const atEnd =
-        <Value>(settle: (value: Value) => void) =>
-        (value: Value) => {
-          signal?.removeEventListener("abort", onAbort);
-          this.#forget(key, flight);
-          settle(value);
-        };
-      signal?.addEventListener("abort", onAbort, { once: true });
-      flight.reply.then(
-        atEnd((reply: Reply) => resolve({ reply, joined })),
-        atEnd(reject),
-      );
-    });
+    const { promise, resolve, reject } = Promise.withResolvers<Shared<Reply>>();
+    const onAbort = () => {
+      flight.waiting--;
+      if (flight.waiting === 0) this.#abandon(key, flight);
+      reject(signal?.reason);
+    };
+    const end = () => {
+      signal?.removeEventListener("abort", onAbort);
+      this.#forget(key, flight);
+    };
+    signal?.addEventListener("abort", onAbort, { once: true });
+    const arrive = (reply: Reply) => {
+      end();
+      resolve({ reply, joined });
+    };
+    const crash = (error: unknown) => {
+      end();
+      reject(error);
+    };
+    flight.reply.then(arrive, crash);
+    return promise;
   }
 
   /** Nobody may board a flight that is being cancelled. */
