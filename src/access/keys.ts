@@ -181,13 +181,16 @@ export function createKeyService(store: KeyStore, pepper: Uint8Array, clock: Clo
     },
 
     async list(accountId) {
-      const secrets = Map.groupBy(await store.secrets(), ({ keyId }) => keyId);
-      return (await store.list(accountId)).map((key) => toDetails(key, secrets.get(key.id) ?? []));
+      const keys = await store.list(accountId);
+      // Those of one account are few; all others' are not read for them.
+      const ids = accountId === undefined ? undefined : keys.map(({ id }) => id);
+      const secrets = Map.groupBy(await store.secrets(ids), ({ keyId }) => keyId);
+      return keys.map((key) => toDetails(key, secrets.get(key.id) ?? []));
     },
 
     async show(id) {
       const key = await store.find(id);
-      return key && toDetails(key, await store.secrets(id));
+      return key && toDetails(key, await store.secrets([id]));
     },
 
     async update(id, changes, actor) {

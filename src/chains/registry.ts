@@ -54,11 +54,25 @@ export function createRegistry(config: Config["networks"]): ChainRegistry {
  * The token a caller means by a symbol or an address.
  * @param text - symbol (case ignored) or address in any casing
  */
-export function findToken(chain: Chain, text: string): Token | undefined {
-  const wanted = text.toLowerCase();
-  return chain.tokens.find(
-    (token) => token.symbol.toLowerCase() === wanted || sameAddress(token.address, text),
-  );
+export function findToken({ tokens }: Chain, text: string): Token | undefined {
+  let index = tokenIndexes.get(tokens);
+  if (!index) tokenIndexes.set(tokens, (index = indexTokens(tokens)));
+  return index.get(text.toLowerCase());
+}
+
+/** By list, because lists are replaced and never changed. */
+const tokenIndexes = new WeakMap<readonly Token[], ReadonlyMap<string, Token>>();
+
+/** Tokens by symbol and by address in lower case; of two with the same name the first counts. */
+function indexTokens(tokens: readonly Token[]): ReadonlyMap<string, Token> {
+  const index = new Map<string, Token>();
+  for (const token of tokens) {
+    for (const name of [token.symbol, token.address]) {
+      const key = name.toLowerCase();
+      if (!index.has(key)) index.set(key, token);
+    }
+  }
+  return index;
 }
 
 /** Whether two EVM addresses are the same, whatever their casing. */

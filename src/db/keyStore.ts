@@ -1,4 +1,4 @@
-import { and, count, desc, eq, gt, isNull, ne, or, sql } from "drizzle-orm";
+import { and, count, desc, eq, gt, inArray, isNull, ne, or, sql } from "drizzle-orm";
 import { accounts, audit, keySecrets, keys } from "./schema.ts";
 import type { KeysRevision } from "./keysRevision.ts";
 import type { SqliteConnection } from "./sqlite.ts";
@@ -43,11 +43,11 @@ export function createKeyStore({ orm }: SqliteConnection, revision: KeysRevision
         .where(accountId === undefined ? undefined : eq(keys.accountId, accountId))
         .orderBy(desc(keys.createdAt), desc(keys.id))
         .all(),
-    secrets: (id) =>
+    secrets: (keyIds) =>
       orm
         .select()
         .from(keySecrets)
-        .where(id === undefined ? undefined : eq(keySecrets.keyId, id))
+        .where(keyIds && inArray(keySecrets.keyId, [...keyIds]))
         .orderBy(desc(keySecrets.createdAt), desc(sql`rowid`))
         .all(),
     insert: (key, secret, entry, maxOfAccount) =>

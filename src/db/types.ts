@@ -75,8 +75,10 @@ export interface KeyStore {
   find(id: string): Awaitable<StoredKey | undefined>;
   /** Newest first. @param accountId - only keys of this account */
   list(accountId?: string): Awaitable<readonly StoredKey[]>;
-  /** The secrets of one key, or of all, newest first. */
-  secrets(id?: string): Awaitable<readonly (StoredSecret & { readonly keyId: string })[]>;
+  /** The secrets of some keys, or of all, newest first. */
+  secrets(
+    keyIds?: readonly string[],
+  ): Awaitable<readonly (StoredSecret & { readonly keyId: string })[]>;
   /**
    * @param maxOfAccount - keys the key's account may have that are neither revoked nor expired
    * @returns false when it has that many; nothing changed

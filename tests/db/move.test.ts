@@ -85,7 +85,7 @@ const run = async (file: string, url: string) => {
 async function contents(database: Database) {
   return {
     keys: await database.keys.list(),
-    secrets: await database.keys.secrets("k1"),
+    secrets: await database.keys.secrets(["k1"]),
     usage: await database.usage.sums("k1", 0, 10_000),
     hourly: await database.usage.hourly(["k0", "k2"], 0, 10_000),
     audit: await database.audit.list({ limit: 100 }),

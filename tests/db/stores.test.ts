@@ -120,6 +120,18 @@ for (const { name, open } of engines) {
         expect(await audit.list({ limit: 10 })).toHaveLength(4);
       }));
 
+    test("the secrets of some keys are given without those of others", () =>
+      runOn(open, async ({ keys }) => {
+        for (const id of ["k1", "k2", "k3"]) {
+          await keys.insert(key(id), secret(`hash-${id}`), entry("key.create"));
+        }
+        const idsOf = async (keyIds?: string[]) =>
+          (await keys.secrets(keyIds)).map(({ keyId }) => keyId).toSorted();
+        expect(await idsOf(["k3", "k1"])).toEqual(["k1", "k3"]);
+        expect(await idsOf([])).toEqual([]);
+        expect(await idsOf()).toEqual(["k1", "k2", "k3"]);
+      }));
+
     test("revoking works once and says so", () =>
       runOn(open, async ({ keys, audit }) => {
         await keys.insert(key("k1"), secret("hash-1"), entry("key.create"));
@@ -139,7 +151,7 @@ for (const { name, open } of engines) {
         expect(await rotate("hash-2", 2, 100)).toBe(true);
         expect(await rotate("hash-3", 3, 500)).toBe(true);
         expect(
-          (await keys.secrets("k1")).map(({ hash, graceUntil }) => [hash, graceUntil]),
+          (await keys.secrets(["k1"])).map(({ hash, graceUntil }) => [hash, graceUntil]),
         ).toEqual([
           ["hash-3", null],
           ["hash-2", 500],

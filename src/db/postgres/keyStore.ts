@@ -1,4 +1,4 @@
-import { and, count, desc, eq, gt, isNull, ne, or } from "drizzle-orm";
+import { and, count, desc, eq, gt, inArray, isNull, ne, or } from "drizzle-orm";
 import type { AuditEntry, KeyStore } from "../types.ts";
 import { KEYS_REVISION } from "../revisionNames.ts";
 import type { PostgresConnection, Transaction } from "./connection.ts";
@@ -55,12 +55,12 @@ export function createKeyStore(connection: PostgresConnection, revisions: Revisi
           .where(accountId === undefined ? undefined : eq(keys.accountId, accountId))
           .orderBy(desc(keys.createdAt), desc(keys.id)),
       ),
-    secrets: (id) =>
+    secrets: (keyIds) =>
       repeatable(() =>
         orm
           .select(secretColumns)
           .from(keySecrets)
-          .where(id === undefined ? undefined : eq(keySecrets.keyId, id))
+          .where(keyIds && inArray(keySecrets.keyId, [...keyIds]))
           .orderBy(desc(keySecrets.createdAt), desc(keySecrets.seq)),
       ),
     insert: (key, secret, entry, maxOfAccount) =>
