@@ -16,13 +16,13 @@ const HELP = `usage: bun run bench [scenario...] [options]     scenarios; all wh
        bun run bench micro [options]             hot functions alone
        bun run bench compare <git-ref> [scenario...] [options]
                                                  this tree against another revision
-  --quick          2 repeats of 2 s instead of 5 of 5 s
+  --quick          2 repeats of 2 s instead of 5 of 5 s, and growth to smaller sizes
   --repeats <n>    --seconds <n>
   --save           write bench/results/*.json and *.svg
   --json           print results as JSON
   --profile        profile the service's CPU; the hottest places are listed
 
-${scenarios.map(({ name, title }) => `  ${name.padEnd(12)} ${title}`).join("\n")}`;
+${scenarios.map(({ name, title }) => `  ${name.padEnd(16)} ${title}`).join("\n")}`;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -44,6 +44,7 @@ const options: RunOptions = {
   withReferences: !values.profile,
   repeats: Number(values.repeats ?? (values.quick ? 2 : 5)),
   seconds: Number(values.seconds ?? (values.quick ? 2 : 5)),
+  isQuick: values.quick,
   progress: (text) => process.stderr.write(`  ${text}\n`),
 };
 

@@ -7,6 +7,7 @@ export interface RunOptions {
   readonly withReferences: boolean;
   readonly repeats: number;
   readonly seconds: number;
+  readonly isQuick: boolean;
   readonly progress: (text: string) => void;
 }
 

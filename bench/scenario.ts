@@ -23,6 +23,8 @@ export interface Bench {
   readonly repeats: number;
   /** Length of one measurement. */
   readonly seconds: number;
+  /** Leaves out what takes long to prepare. */
+  readonly isQuick: boolean;
   /** Says what is being done. */
   progress(text: string): void;
 }
@@ -43,12 +45,14 @@ export interface Row {
   readonly figures: Readonly<Record<string, Summary>>;
 }
 
-/** A course over time. */
+/** A course over time, or over the size of something. */
 export interface Series {
   readonly title: string;
   readonly unit: string;
-  /** Seconds since the start, and the value then. */
-  readonly points: readonly (readonly [seconds: number, value: number])[];
+  /** What of there is so much; undefined: the course is over time. Sizes are drawn to a logarithmic scale. */
+  readonly over?: string;
+  /** Seconds since the start or size, and the value there. */
+  readonly points: readonly (readonly [at: number, value: number])[];
 }
 
 export interface Result {

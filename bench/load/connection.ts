@@ -36,13 +36,14 @@ interface State {
 
 /**
  * Opens a connection.
- * @param expects - text a right answer holds in the first KB of its body
+ * @param expects - as in `Target`
  */
 export async function openConnection(
   hostname: string,
   port: number,
   expects: string,
 ): Promise<LoadConnection> {
+  const pattern = new RegExp(expects);
   const state: State = {
     done: undefined,
     start: "",
@@ -62,7 +63,7 @@ export async function openConnection(
     hostname,
     port,
     socket: {
-      data: (_socket, chunk) => receive(state, chunk, expects),
+      data: (_socket, chunk) => receive(state, chunk, pattern),
       drain: (opened) => flush(opened, state),
       close: end,
       error: end,
@@ -91,7 +92,7 @@ function flush(socket: Socket, state: State): void {
   state.unsent = written < state.unsent.length ? state.unsent.subarray(written) : undefined;
 }
 
-function receive(state: State, chunk: Buffer, expects: string): void {
+function receive(state: State, chunk: Buffer, expects: RegExp): void {
   if (state.left === undefined) {
     state.start += chunk.toString("latin1");
     const end = state.start.indexOf("\r\n\r\n");
@@ -108,7 +109,7 @@ function receive(state: State, chunk: Buffer, expects: string): void {
     if (state.start.length - state.bodyAt < LOOKED_AT) state.start += chunk.toString("latin1");
   }
   if (state.left > 0) return;
-  state.right = state.status === 200 && state.start.includes(expects, state.bodyAt);
+  state.right = state.status === 200 && expects.test(state.start.slice(state.bodyAt));
   finish(state, state);
 }
 

@@ -14,13 +14,13 @@ const OPEN_AT_ONCE = 100;
  * `LoadReport` to standard output.
  */
 const job: LoadJob = await Bun.stdin.json();
-const { target, clients, rate, seconds } = job;
+const { target, clients, rate, seconds, isGentle = false } = job;
 const connections = await openAll();
 const next = createRequestSource(target, seededRandom(Date.now()));
 const tally = new Tally();
 await (rate === undefined
   ? runClosedLoop(connections, next, tally, seconds)
-  : runOpenLoop(connections, next, tally, { rate, seconds }));
+  : runOpenLoop(connections, next, tally, { rate, seconds, isGentle }));
 process.stdout.write(`${JSON.stringify(tally.report())}\n`);
 process.exit(0);
 

@@ -11,6 +11,11 @@ export interface LoadJob {
    * client sends its next request when the last one is answered.
    */
   readonly rate: number | undefined;
+  /**
+   * Sleeps between requests of an open loop, which are then late by up to a few ms, and leaves the
+   * core to others: for long runs.
+   */
+  readonly isGentle?: boolean;
 }
 
 /** What a load generator saw. Latencies in ms. */

@@ -11,13 +11,17 @@ const DRAIN_MS = 5_000;
  *
  * The loop spins between requests instead of sleeping: timers of 1 ms are too coarse for 1,000
  * requests per second. It runs at the lowest priority, so that it takes no time from the upstream
- * it shares a core with.
+ * it shares a core with. A gentle loop sleeps.
  */
 export async function runOpenLoop(
   connections: readonly LoadConnection[],
   next: () => string,
   tally: Tally,
-  { rate, seconds }: { readonly rate: number; readonly seconds: number },
+  {
+    rate,
+    seconds,
+    isGentle = false,
+  }: { readonly rate: number; readonly seconds: number; readonly isGentle?: boolean },
 ): Promise<void> {
   const total = Math.max(1, Math.round(rate * seconds));
   const free = new Fifo<LoadConnection>(connections);
@@ -48,6 +52,7 @@ export async function runOpenLoop(
       }
       const isOver = answered === total || now > startedAt + seconds * 1_000 + DRAIN_MS;
       if (isOver) resolve();
+      else if (isGentle) setTimeout(turn, 1);
       else setImmediate(turn);
     };
     turn();

@@ -1,3 +1,6 @@
+import { readFileSync } from "node:fs";
+import { KEY_LENGTH } from "../../src/access/key.ts";
+
 /**
  * A request whose marked places are filled anew for every sending, so that no two are the same.
  * All fillings of a mark have the same length, so the length of the request is known beforehand.
@@ -17,15 +20,30 @@ export interface Target {
   readonly hostname: string;
   readonly port: number;
   readonly requests: readonly RequestTemplate[];
-  /** Text every right answer holds; an answer without it is a failure. */
+  /** Pattern in the first KB of every right answer's body; an answer without it is a failure. */
   readonly expects: string;
+  /** File of API keys, one per line; needed where requests hold the mark for one. */
+  readonly keysFile?: string;
 }
 
-/** What is put into a request: 40 hex digits, 10 decimal digits, 3 decimal digits. */
-export const marks = { address: "@ADDRESS@", id: "@ID@", number: "@NUMBER@" } as const;
+/** What is put into a request: 40 hex digits, 10 decimal digits, 3 decimal digits, an API key. */
+export const marks = {
+  address: "@ADDRESS@",
+  id: "@ID@",
+  number: "@NUMBER@",
+  key: "@KEY@",
+} as const;
 export type Mark = keyof typeof marks;
 
-const filledLength: Readonly<Record<Mark, number>> = { address: 40, id: 10, number: 3 };
+/** Characters of a line of a keys file. */
+export const KEY_LINE = KEY_LENGTH + 1;
+
+const filledLength: Readonly<Record<Mark, number>> = {
+  address: 40,
+  id: 10,
+  number: 3,
+  key: KEY_LENGTH,
+};
 
 /** One piece of a rendered request: text as it is, or a place to fill. */
 export type Part = { readonly text: string } | { readonly mark: Mark };
@@ -67,22 +85,28 @@ function lengthOf(parts: readonly Part[]): number {
 export function createRequestSource(target: Target, random: () => number): () => string {
   const rendered = target.requests.map((template) => renderParts(target, template));
   const order = spreadByWeight(target.requests.map(({ weight }) => weight));
+  const keys = target.keysFile === undefined ? "" : readFileSync(target.keysFile, "latin1");
   let sent = 0;
   return () => {
     const parts = rendered[order[sent % order.length] ?? 0] ?? [];
     sent++;
     let text = "";
-    for (const part of parts) text += "text" in part ? part.text : fill(part.mark, sent, random);
+    for (const part of parts)
+      text += "text" in part ? part.text : fill(part.mark, sent, random, keys);
     return text;
   };
 }
 
-function fill(mark: Mark, sent: number, random: () => number): string {
+function fill(mark: Mark, sent: number, random: () => number, keys: string): string {
   switch (mark) {
     case "id":
       return String(1_000_000_000 + (sent % 1_000_000_000));
     case "number":
       return String(100 + Math.floor(random() * 900));
+    case "key": {
+      const start = Math.floor((random() * keys.length) / KEY_LINE) * KEY_LINE;
+      return keys.slice(start, start + KEY_LENGTH);
+    }
     case "address": {
       let text = "";
       for (let word = 0; word < 5; word++) {

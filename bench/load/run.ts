@@ -18,11 +18,14 @@ export async function runLoad(job: LoadJob, dir: string): Promise<LoadReport> {
   const command = useWrk
     ? wrkCommand(wrk, job, dir)
     : [process.execPath, join(import.meta.dir, "generator.ts")];
-  const child = Bun.spawn(placed("load", command, { idle: job.rate !== undefined }), {
-    stdin: useWrk ? "ignore" : new Blob([JSON.stringify(job)]),
-    stdout: "pipe",
-    stderr: "pipe",
-  });
+  const child = Bun.spawn(
+    placed("load", command, { idle: job.rate !== undefined && !job.isGentle }),
+    {
+      stdin: useWrk ? "ignore" : new Blob([JSON.stringify(job)]),
+      stdout: "pipe",
+      stderr: "pipe",
+    },
+  );
   const limit = setTimeout(() => child.kill(), (job.seconds + 60) * 1_000);
   const [output, errors] = await Promise.all([
     new Response(child.stdout).text(),

@@ -1,13 +1,14 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { LoadJob, LoadReport } from "./job.ts";
-import { type Mark, renderParts, spreadByWeight } from "./request.ts";
+import { KEY_LINE, type Mark, renderParts, spreadByWeight } from "./request.ts";
 
 /** How a mark is filled, in Lua. `random` is seeded per run; `sent` counts requests. */
 const fillings: Readonly<Record<Mark, string>> = {
   address: "hex8()..hex8()..hex8()..hex8()..hex8()",
   id: "(1000000000 + sent % 1000000000)",
   number: "random(100, 999)",
+  key: `key(random(0, #keys / ${KEY_LINE} - 1) * ${KEY_LINE})`,
 };
 
 /** The wrk script of a job: requests as `createRequestSource` makes them, and a report in JSON. */
@@ -22,6 +23,8 @@ export function wrkScript({ target }: LoadJob, seed: number): string {
   return `
 math.randomseed(${seed})
 local random, format, sent = math.random, string.format, 0
+local keys = ${target.keysFile === undefined ? '""' : `io.open(${luaString(target.keysFile)}):read("*a")`}
+local function key(start) return keys:sub(start + 1, start + ${KEY_LINE - 1}) end
 local function hex8() return format("%04x%04x", random(0, 65535), random(0, 65535)) end
 local makers = { ${makers.join(",\n")} }
 local order = { ${order.map((index) => index + 1).join(",")} }

@@ -4,13 +4,14 @@ import { join } from "node:path";
 import { createAccess, UNLIMITED_WINDOW } from "../../src/access/index.ts";
 import { loadConfig } from "../../src/config/index.ts";
 import { openDatabase } from "../../src/db/index.ts";
-import { type V3Pool, v2AmountOut, v3SwapExactIn } from "../../src/market/index.ts";
-import { sqrtPriceAtTick } from "../../src/market/tickMath.ts";
+import { createSnapshot, v2AmountOut, v3SwapExactIn } from "../../src/market/index.ts";
 import { withId } from "../../src/rpc/answer.ts";
 import { readRequestBody } from "../../src/rpc/request.ts";
+import { findRoutes } from "../../src/swap/routing/index.ts";
 import { classifyAnswer } from "../../src/upstream/classify.ts";
 import type { RpcReply } from "../../src/upstream/types.ts";
 import { results } from "../servers/answers.ts";
+import { addressOf, ladder, poolsOfPair } from "./pools.ts";
 
 /** A hot function, alone. */
 export interface Subject {
@@ -100,30 +101,21 @@ function marketSubjects(): Subject[] {
   const kept = { numerator: 997n, denominator: 1_000n };
   const pair = { reserveIn: 5_000_000_000_000n, reserveOut: 4_300_000_000_000n, kept };
   const pool = ladder();
+  const [tokenIn, connector, tokenOut] = [addressOf(1), addressOf(2), addressOf(3)];
+  const pools = [
+    ...poolsOfPair(tokenIn, tokenOut, 0),
+    ...poolsOfPair(tokenIn, connector, 10),
+    ...poolsOfPair(connector, tokenOut, 20),
+  ];
+  const block = { number: 1n, hash: "0x", parentHash: "0x", timestampMs: 0 } as const;
+  const routing = { lookup: createSnapshot(5042, block, pools), connectors: [connector] };
+  const trade = { tokenIn, tokenOut, amountIn: 3n * 10n ** 18n };
   return [
     repeat("v2 swap", () => v2AmountOut(pair, 1_000_000_000n)),
     repeat("v3 swap within one range", () => v3SwapExactIn(pool, true, 10n ** 15n)),
     repeat("v3 swap over eight ticks", () => v3SwapExactIn(pool, true, 28n * 10n ** 18n)),
+    repeat("route a trade over nine pools, split", () => findRoutes(routing, trade)),
   ];
-}
-
-/** A v3 pool whose liquidity changes at every 60th tick around the price. */
-function ladder(): V3Pool {
-  const ticks = Array.from({ length: 41 }, (_, index) => (index - 20) * 60).map((index) => ({
-    index,
-    liquidityNet: index <= 0 ? 10n ** 19n : -(10n ** 19n),
-    sqrtPriceX96: sqrtPriceAtTick(index),
-  }));
-  const below = ticks.filter(({ index }) => index <= 30);
-  const liquidity = below.reduce((sum, { liquidityNet }) => sum + liquidityNet, 0n);
-  return {
-    sqrtPriceX96: sqrtPriceAtTick(30),
-    tick: 30,
-    liquidity,
-    feePips: 3_000,
-    tickSpacing: 60,
-    ticks,
-  };
 }
 
 /** What a function returns is kept, so that the compiler cannot leave the call out. */

@@ -39,13 +39,13 @@ export function renderBars(result: Result): string {
   return document(height, result.title, `${result.headline}, median and range`, body);
 }
 
-/** A line over time. */
+/** A line over time, or over sizes to a logarithmic scale. */
 export function renderLine(series: Series): string {
   const height = 260;
-  const [left, right, bottom] = [70, WIDTH - 20, height - 34];
-  const seconds = Math.max(1, ...series.points.map(([at]) => at));
+  const [left, right, bottom] = [70, WIDTH - 30, height - 34];
+  const scale = scaleOf(series);
   const largest = Math.max(...series.points.map(([, value]) => value)) * 1.1 || 1;
-  const x = (at: number) => left + ((right - left) * at) / seconds;
+  const x = (at: number) => left + (right - left) * scale.share(at);
   const y = (value: number) => bottom - ((bottom - TOP) * value) / largest;
   const grid = [0, 0.25, 0.5, 0.75, 1].map((share) => {
     const at = y(largest * share);
@@ -55,11 +55,44 @@ export function renderLine(series: Series): string {
     );
   });
   const points = series.points.map(([at, value]) => `${x(at).toFixed(1)},${y(value).toFixed(1)}`);
-  return document(height, series.title, series.unit, [
+  const axes = series.over ? `${series.unit}, over the number of ${series.over}` : series.unit;
+  return document(height, series.title, axes, [
     ...grid,
     `<polyline class="line" points="${points.join(" ")}"/>`,
-    `<text class="faint" x="${right}" y="${height - 12}" text-anchor="end">${format(seconds)} s</text>`,
+    ...scale.labels.map(
+      ({ at, text }) =>
+        `<text class="faint" x="${x(at)}" y="${height - 12}" text-anchor="middle">${text}</text>`,
+    ),
   ]);
+}
+
+/** 100,000,000 as 100M. */
+const compact = new Intl.NumberFormat("en-US", { notation: "compact" });
+
+/** None at all stands where one does, which on this scale is as little as nothing. */
+const log = (at: number) => Math.log10(Math.max(1, at));
+
+interface Scale {
+  /** Where a value stands between the chart's edges, 0 to 1. */
+  share(at: number): number;
+  readonly labels: readonly { readonly at: number; readonly text: string }[];
+}
+
+function scaleOf({ over, points }: Series): Scale {
+  const values = points.map(([at]) => at);
+  const largest = Math.max(1, ...values);
+  if (over === undefined) {
+    return {
+      share: (at) => at / largest,
+      labels: [{ at: largest, text: `${format(largest)} s` }],
+    };
+  }
+  const smallest = Math.min(...values.map(log));
+  const span = log(largest) - smallest || 1;
+  return {
+    share: (at) => (log(at) - smallest) / span,
+    labels: values.map((at) => ({ at, text: compact.format(at) })),
+  };
 }
 
 function document(height: number, title: string, subtitle: string, body: readonly string[]) {

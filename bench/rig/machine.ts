@@ -77,8 +77,10 @@ export function machineState(): MachineState {
 
 function revision(): string {
   const commit = output(["git", "rev-parse", "--short", "HEAD"]).trim();
+  // A copy without its history is answered with words.
+  if (!/^[0-9a-f]+$/.test(commit)) return "unknown";
   const isChanged = output(["git", "status", "--porcelain", "--", "src"]).trim() !== "";
-  return commit === "" ? "unknown" : commit + (isChanged ? " with changes" : "");
+  return commit + (isChanged ? " with changes" : "");
 }
 
 function packageVersion(name: string): string {

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ConfigFile } from "../../src/config/index.ts";
+import type { ConfigFile, UpstreamData } from "../../src/config/index.ts";
 import { freePort } from "../../src/sandbox/ports.ts";
 import type { Place } from "./machine.ts";
 import type { Rig, RunningServer } from "./rig.ts";
@@ -25,7 +25,8 @@ export interface RunningService extends RunningServer {
 /**
  * Starts the service on a database and a configuration of its own, and makes a key.
  * @param options - script: of the source, in place of the service's own entry; env: beside what
- *   every service is given; place: the server's core by default
+ *   every service is given; place: the server's core by default; prepare: is given the database's
+ *   file before the service starts
  */
 export async function startService(
   rig: Rig,
@@ -35,6 +36,7 @@ export async function startService(
     readonly script?: string;
     readonly env?: Readonly<Record<string, string>>;
     readonly place?: Place;
+    readonly prepare?: (databaseFile: string) => void;
   } = {},
 ): Promise<RunningService> {
   const { script = "src/main.ts", place = "server" } = options;
@@ -43,11 +45,12 @@ export async function startService(
   mkdirSync(dir);
   const configFile = join(dir, "causeway.json");
   writeFileSync(configFile, JSON.stringify(config));
+  const databaseFile = join(dir, "causeway.db");
   const env = {
     ...withoutSurroundings(),
     HOST: "127.0.0.1",
     PORT: String(port),
-    DATABASE_URL: `file:${join(dir, "causeway.db")}`,
+    DATABASE_URL: `file:${databaseFile}`,
     ADMIN_TOKEN: "bench-operator-token",
     CAUSEWAY_CONFIG: configFile,
     LOG_LEVEL: "warn",
@@ -55,6 +58,7 @@ export async function startService(
     ...options.env,
   };
   const key = makeKey(source, env);
+  options.prepare?.(databaseFile);
   const profile = source.profileDir ? ["--cpu-prof", `--cpu-prof-dir=${source.profileDir}`] : [];
   const server = await rig.serve({
     name: `service-${port}`,
@@ -101,12 +105,18 @@ function withoutSurroundings(): Record<string, string> {
   return Object.fromEntries([...names, ...upstreams].map((name) => [name, ""]));
 }
 
-/** A configuration in which chain 5042 is served by these nodes and nothing else is reached. */
-export function nodesConfig(urls: readonly string[]): ConfigFile {
+/**
+ * A configuration in which chain 5042 is served by these nodes and nothing else is reached.
+ * @param upstream - what else their entries say
+ */
+export function nodesConfig(
+  urls: readonly string[],
+  upstream: Omit<UpstreamData, "url"> = {},
+): ConfigFile {
   return {
     networks: {
       useDefaultUpstreams: false,
-      override: { "5042": { upstreams: urls.map((url) => ({ url })) } },
+      override: { "5042": { upstreams: urls.map((url) => ({ url, ...upstream })) } },
     },
     balance: { allowedOrigins: [...urls] },
   };

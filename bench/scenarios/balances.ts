@@ -23,8 +23,7 @@ export const balances: Scenario = {
     }
     for (const source of sources) {
       const service = await startService(rig, source, nodesConfig([node.url]));
-      const requests = [balanceRequest(node.url, "token"), balanceRequest(node.url, "native")];
-      const target = serviceTarget(service, requests, '"balance":"');
+      const target = serviceTarget(service, walletRequests(node.url), '"balance":"');
       candidates.push(httpCandidate(bench, service.label, target, load, service));
     }
     return compareCandidates(bench, this, candidates, {
@@ -35,12 +34,13 @@ export const balances: Scenario = {
   },
 };
 
-function balanceRequest(rpcUrl: string, balanceType: "token" | "native"): RequestTemplate {
-  return {
+/** Balances of token and native asset, each of another wallet. */
+export function walletRequests(rpcUrl: string): RequestTemplate[] {
+  return ["token", "native"].map((balanceType) => ({
     method: "POST",
     path: "/api/public/wallet/balance",
     headers: {},
     body: JSON.stringify({ address: "0x@ADDRESS@", chainId: "Arc", rpcUrl, balanceType }),
     weight: 1,
-  };
+  }));
 }

@@ -16,7 +16,7 @@ export const buildTx: Scenario = {
     const candidates: Candidate[] = [];
     for (const source of bench.sources) {
       const service = await startService(bench.rig, source, config);
-      const target = serviceTarget(service, await requestsFor(service), '"success":true');
+      const target = serviceTarget(service, await buildRequests(service, 5042), '"success":true');
       const load = { clients: 16, figures: throughputFigures };
       const candidate = httpCandidate(bench, service.label, target, load, service);
       candidates.push(withNodeTime(candidate, service, "build-tx"));
@@ -29,12 +29,16 @@ export const buildTx: Scenario = {
   },
 };
 
-/** One request per funded wallet, all for the same quote. */
-async function requestsFor(service: RunningService): Promise<RequestTemplate[]> {
+/** One request per funded wallet, all for the same quote on one of the sandbox's chains. */
+export async function buildRequests(
+  service: RunningService,
+  chainId: number,
+): Promise<RequestTemplate[]> {
+  const trade = { inputToken: "USDC", outputToken: "EURC", inputAmount: "1000000", chainId };
   const answer = await fetch(`http://127.0.0.1:${service.port}/api/public/swap/quote`, {
     method: "POST",
     headers: { "content-type": "application/json", "x-api-key": service.key },
-    body: JSON.stringify({ inputToken: "USDC", outputToken: "EURC", inputAmount: "1000000" }),
+    body: JSON.stringify(trade),
   });
   if (!answer.ok) throw new Error(`no quote to build from: ${await answer.text()}`);
   const { data: quote }: { data: unknown } = JSON.parse(await answer.text());

@@ -1,3 +1,4 @@
+import type { UpstreamData } from "../../src/config/index.ts";
 import { httpCandidate, type LoadOptions, serviceTarget, targetOf } from "../candidates.ts";
 import type { RequestTemplate } from "../load/request.ts";
 import { startFetchProxy, startNginx } from "../rig/references.ts";
@@ -7,17 +8,21 @@ import { startNode } from "../rig/upstream.ts";
 import type { Bench, Candidate } from "../scenario.ts";
 import { RPC_EXPECTS, RPC_PATH } from "./rpcRequests.ts";
 
-/** Everything that can stand before one scripted node, and the node itself, under one load. */
+/**
+ * Everything that can stand before one scripted node, and the node itself, under one load.
+ * @param upstream - what the service's entry for the node says beside its URL
+ */
 export async function proxyCandidates(
   bench: Bench,
   requests: readonly RequestTemplate[],
   load: LoadOptions,
+  upstream: Omit<UpstreamData, "url"> = {},
 ): Promise<Candidate[]> {
   const { rig, sources } = bench;
   const node = await startNode(rig);
   const candidates: Candidate[] = [];
   for (const source of sources) {
-    const service = await startService(rig, source, nodesConfig([node.url]));
+    const service = await startService(rig, source, nodesConfig([node.url], upstream));
     const target = serviceTarget(service, requests, RPC_EXPECTS, RPC_PATH);
     candidates.push(httpCandidate(bench, service.label, target, load, service));
   }

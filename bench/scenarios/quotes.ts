@@ -77,7 +77,7 @@ async function quoteCandidates(bench: Bench, load: Load): Promise<Candidate[]> {
   const candidates: Candidate[] = [];
   for (const source of bench.sources) {
     const service = await startService(bench.rig, source, config);
-    const target = serviceTarget(service, TRADES.map(quoteRequest), '"success":true');
+    const target = serviceTarget(service, quoteRequests(5042), '"success":true');
     const candidate = httpCandidate(bench, service.label, target, load, service);
     candidates.push(withNoCalls(withNodeTime(candidate, service, "quote"), service));
   }
@@ -90,14 +90,15 @@ async function quoteCandidates(bench: Bench, load: Load): Promise<Candidate[]> {
   return candidates;
 }
 
-function quoteRequest({ from, to, decimal }: Trade): RequestTemplate {
-  return {
+/** Quotes of trades of three sizes on one of the sandbox's chains, amounts varied. */
+export function quoteRequests(chainId: number): RequestTemplate[] {
+  return TRADES.map(({ from, to, decimal }) => ({
     method: "POST",
     path: "/api/public/swap/quote",
     headers: {},
-    body: `{"inputToken":"${from}","outputToken":"${to}","inputAmount":"${decimal}","chainId":5042}`,
+    body: `{"inputToken":"${from}","outputToken":"${to}","inputAmount":"${decimal}","chainId":${chainId}}`,
     weight: 1,
-  };
+  }));
 }
 
 /** Fails a run in which quotes asked a node. Audits do, after the answer, and are counted apart. */

@@ -18,6 +18,11 @@ export const balanceRequests: readonly RequestTemplate[] = [
   rpc("eth_getBalance", `[${ADDRESS},"latest"]`),
 ];
 
+/** One old state, asked for again and again: what cannot change any more. */
+export const settledRequests: readonly RequestTemplate[] = [
+  rpc("eth_getBalance", '["0x3600000000000000000000000000000000000000","0x1000000"]'),
+];
+
 /** An answer of 1 MB. */
 export const largeRequests: readonly RequestTemplate[] = [
   rpc("eth_getBlockReceipts", '["0x112a880"]'),

@@ -24,4 +24,16 @@ describe("open loop", () => {
     // Of the requests due while it stalled, half were due in its first half.
     expect(report.p50Ms).toBeGreaterThan(STALL_MS / 4);
   });
+
+  test("a gentle loop sends as many requests, if later", async () => {
+    const connection: LoadConnection = {
+      isOpen: true,
+      send: (_request, done) => done({ status: 200, bytes: 1, right: true }),
+      close() {},
+    };
+    const tally = new Tally();
+    const load = { rate: 1_000, seconds: 0.05, isGentle: true };
+    await runOpenLoop([connection], () => "", tally, load);
+    expect(tally.report().answers).toBe(50);
+  });
 });

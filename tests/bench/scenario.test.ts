@@ -38,6 +38,7 @@ describe("bench", () => {
       withReferences: false,
       repeats: 1,
       seconds: 1,
+      isQuick: true,
       progress: () => {},
     });
     expect(result.rows.map(({ name }) => name)).toEqual(["causeway one", "causeway two"]);
