@@ -69,7 +69,7 @@ describe("random markets of five tokens", () => {
     test(`never below the best single route, ${isPriced ? "net of gas" : "gross"}`, () => {
       const random = seededRandom(isPriced ? 91 : 92);
       const types = { single: 0, multi: 0, split: 0 };
-      for (let run = 0; run < 500; run += 1) {
+      for (let run = 0; run < 1_000; run += 1) {
         const pools = randomMarket(random);
         const amountIn = BigInt(Math.floor(logUniform(random, isPriced ? 1e17 : 1, 1e24)));
         const choice = findRoutes(
