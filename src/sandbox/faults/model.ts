@@ -96,5 +96,3 @@ export const FaultScriptSchema = Type.Object(
   },
   { additionalProperties: false },
 );
-
-export type FaultScriptBody = Static<typeof FaultScriptSchema>;
