@@ -1,11 +1,7 @@
 import type { Socket, SocketHandler, TLSOptions } from "bun";
-import {
-  type Connection,
-  ConnectionError,
-  type HttpAnswer,
-  type SendOptions,
-} from "../connection.ts";
+import type { AnswerLimits, AnswerTarget, Connection, Sending } from "../connection.ts";
 import { Exchange } from "./exchange.ts";
+import { HeadReader } from "./head.ts";
 import { Wire, type WireOwner } from "./wire.ts";
 
 /** Idle connections kept per origin; more than this only help after a burst. */
@@ -55,6 +51,7 @@ export class Origin implements Connection, WireOwner {
   readonly #dials = new Set<Dial>();
   /** Requests of this turn of the event loop. */
   #unsent: Exchange[] = [];
+  readonly #heads = new HeadReader();
   readonly #handler: SocketHandler<Holder>;
   #sweep: ReturnType<typeof setInterval> | undefined;
   #isClosed = false;
@@ -63,17 +60,17 @@ export class Origin implements Connection, WireOwner {
     this.#handler = this.#createHandler();
   }
 
-  send(body: string, options: SendOptions): Promise<HttpAnswer> {
-    if (options.signal.aborted) return Promise.reject(new ConnectionError("aborted"));
+  post(body: string, limits: AnswerLimits, target: AnswerTarget): Sending {
     const { head } = this.options;
     const bodyBytes = Buffer.byteLength(body);
     const length = String(bodyBytes);
     const request = `${head}${length}\r\n\r\n${body}`;
-    const exchange = new Exchange(request, head.length + length.length + 4 + bodyBytes, options);
+    const requestBytes = head.length + length.length + 4 + bodyBytes;
+    const exchange = new Exchange(request, requestBytes, limits, this.#heads, target);
     // Requests of one turn of the event loop are written one right after the other, so that a server
     // that sleeps is woken once for all of them.
     if (this.#unsent.push(exchange) === 1) setImmediate(this.#flush);
-    return exchange.answer;
+    return exchange;
   }
 
   readonly #flush = (): void => {

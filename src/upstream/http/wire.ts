@@ -108,10 +108,10 @@ export class Wire implements Carrier {
   /** Holds the server back until there is memory for its answer. */
   async #makeRoom(exchange: Exchange): Promise<void> {
     if (this.#isPaused) return;
-    const { reader, options } = exchange;
+    const { reader, limits } = exchange;
     this.#isPaused = true;
     this.socket.pause();
-    const lease = await options.memory.take(reader.room, options.signal);
+    const lease = await limits.memory.take(reader.room, exchange.leaving);
     this.#isPaused = false;
     if (this.#exchange !== exchange) return lease?.release();
     if (!lease) {

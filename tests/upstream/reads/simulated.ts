@@ -6,7 +6,7 @@ import {
   type UpstreamPool,
   type UpstreamPoolDependencies,
 } from "../../../src/upstream/index.ts";
-import type { CancelSignal } from "../../../src/lib/cancel.ts";
+import { Cancel, type CancelSignal } from "../../../src/lib/cancel.ts";
 import type { Connect } from "../../../src/upstream/connection.ts";
 import { registryOf } from "../node.ts";
 
@@ -114,7 +114,14 @@ export function simulate(options: SimulationOptions = {}): Simulation {
     const node = nodes[Number(/\d+/.exec(url.hostname)?.[0])];
     if (!node) throw new Error("no such node");
     return {
-      send: async (body, { signal }) => answerHttp(chain, node, dice, body, signal),
+      post(body, _limits, target) {
+        const cancel = new Cancel();
+        answerHttp(chain, node, dice, body, cancel).then(
+          (answer) => cancel.aborted || target.answered(answer),
+          () => cancel.aborted || target.faulted("unreachable"),
+        );
+        return { drop: () => cancel.abort() };
+      },
       close() {},
     };
   };
