@@ -10,9 +10,16 @@ import {
 } from "../lib/jsonSpan.ts";
 import type { RpcCall } from "../upstream/index.ts";
 
+/** A request object that may be answered. `id` is JSON text. */
+export interface ValidItem {
+  readonly valid: true;
+  readonly id: string;
+  readonly call: RpcCall;
+}
+
 /** One request object, valid or not. */
 export type RequestItem =
-  | { readonly valid: true; readonly id: string; readonly call: RpcCall }
+  | ValidItem
   /** `id` is JSON text: the request's own where it could be read, else null. */
   | { readonly valid: false; readonly id: string };
 

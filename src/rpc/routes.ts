@@ -14,7 +14,7 @@ import { ApiError, type ErrorCode } from "../lib/errors.ts";
 import { readBody } from "../lib/http.ts";
 import { errorBytes, invalidRequest } from "./answer.ts";
 import { RpcAnswerSchema, RpcBodySchema, RpcErrorSchema } from "./model.ts";
-import type { RpcService } from "./service.ts";
+import type { RpcInput, RpcService } from "./service.ts";
 import type { RpcSockets } from "./ws.ts";
 
 /** Path of the proxy, as routers write it. */
@@ -124,18 +124,18 @@ async function answer(
 ): Promise<PlainAnswer> {
   const { keyId } = admissionOf(request);
   try {
-    const output = await service.handle({
+    const input: RpcInput = {
       chain: service.findChain(chain),
       request: service.read(await readBody(request, maxBodyBytes)),
       caller: keyId,
-      signal,
       admit: (items) => admitItems(request, items),
       chargedChain: (chainId) => setChargedChain(request, chainId),
-    });
+    };
+    const output = await service.handle(input, signal);
     const headers: Record<string, string> = {
       "content-type": "application/json",
       "x-upstream-attempts": String(output.attempts),
-      "x-upstream-source": output.sources.join(", ") || "local",
+      "x-upstream-source": output.source,
     };
     if (output.status === 400) headers["x-error-code"] = "INVALID_RPC_REQUEST";
     return { status: output.status, headers, body: service.httpBody(output.body) };
