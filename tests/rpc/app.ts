@@ -53,6 +53,9 @@ export async function startProxy(
     database,
     access,
     connections,
+    front,
+    /** Port of the server behind the front. */
+    innerPort: app.server?.port ?? 0,
     keyId: made.id,
     secret,
     url: (chain: string | number = 1) => `${origin}/api/public/rpc/${chain}`,
