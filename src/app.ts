@@ -1,12 +1,12 @@
 import { Elysia } from "elysia";
-import { type Access, accessRoutes, directRoutes, errorHandler, gate } from "./access/index.ts";
+import { type Access, accessRoutes, errorHandler, gate } from "./access/index.ts";
 import { balanceRoutes, type BalanceService } from "./balance/index.ts";
 import { bridgeRoutes, type BridgeService } from "./bridge/index.ts";
 import type { Config } from "./config/index.ts";
 import { consoleRoutes, type DeveloperConsole } from "./console/index.ts";
 import { docsRoutes, systemRoutes } from "./docs/index.ts";
 import { pricesRoutes, type PricesService } from "./prices/index.ts";
-import { directRpc, RPC_PATH, rpcRoutes, type RpcService, type RpcSockets } from "./rpc/index.ts";
+import { rpcRoutes, type RpcService, type RpcSockets } from "./rpc/index.ts";
 import { swapRoutes, type SwapService } from "./swap/index.ts";
 import type { Logger, Metrics } from "./telemetry/index.ts";
 
@@ -27,6 +27,9 @@ export interface AppDependencies {
   readonly ready: () => boolean;
 }
 
+/** Above every limit of a route, so that routes answer what is too large themselves. */
+const MAX_REQUEST_BYTES = 1024 ** 3;
+
 /** The whole HTTP surface. Does no I/O and starts nothing; the caller listens. */
 export function createApp(deps: AppDependencies) {
   const limits = { maxBodyBytes: deps.config.http.maxBodyBytes };
@@ -41,13 +44,9 @@ export function createApp(deps: AppDependencies) {
     .use(accessRoutes(deps.access));
 
   const { access, config, log, metrics } = deps;
-  const direct = directRoutes({ access, config, log, observer: metrics.request });
   return new Elysia({
-    serve: {
-      reusePort: config.listen.workers > 1,
-      maxRequestBodySize: 1024 ** 3,
-      routes: { [RPC_PATH]: { POST: direct("rpc", directRpc(deps.rpc, limits)) } },
-    },
+    // Only the front reaches it, which shares the port that is known outside.
+    serve: { reusePort: false, maxRequestBodySize: MAX_REQUEST_BYTES },
     // Connections ask their peers for signs of life themselves.
     websocket: { maxPayloadLength: limits.maxBodyBytes, idleTimeout: 0, sendPings: false },
   })

@@ -7,12 +7,13 @@ import { type Config, loadConfig } from "./config/index.ts";
 import { createLiveConfig } from "./config/live.ts";
 import { createConsole, createUpstreamAdmin, readChanges } from "./console/index.ts";
 import { openDatabase } from "./db/index.ts";
+import { createFront, type Front } from "./front/index.ts";
 import { systemClock } from "./lib/clock.ts";
 import { createMarket } from "./market/index.ts";
 import { createPricesService, type PricesService } from "./prices/index.ts";
 import { createReloader } from "./reload.ts";
 import { joinReplicas, type Replicas } from "./replicas.ts";
-import { createRpcService, createRpcSockets } from "./rpc/index.ts";
+import { createRpcService, createRpcSockets, directRpc } from "./rpc/index.ts";
 import { createMarketReader, createQuoteAuditor, createSwapService } from "./swap/index.ts";
 import {
   createMetrics,
@@ -34,6 +35,8 @@ import {
 /** A service that is built and not yet listening. */
 export interface Service {
   readonly app: ReturnType<typeof createApp>;
+  /** Its listener. */
+  readonly front: Front;
   readonly access: Access;
   readonly pool: UpstreamPool;
   readonly prices: PricesService;
@@ -192,8 +195,18 @@ export async function composeService(
     }),
     ready: isReady,
   });
+  const front = createFront({
+    access,
+    config,
+    log,
+    observer: metrics.request,
+    route: directRpc(rpc),
+    memory: pool.memory,
+    inner: app,
+  });
   return {
     app,
+    front,
     access,
     pool,
     prices,

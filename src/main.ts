@@ -13,17 +13,13 @@ const CLOSE_MS = 2_000;
 async function start(config: Config, log: Logger): Promise<void> {
   let ready = true;
   const service = await composeService(config, log, () => ready);
-  const { app, prices, bridge, replicas, madeAdminToken } = service;
-  const { host, port, tls } = config.listen;
-  app.listen({
-    hostname: host,
-    port,
-    ...(tls && { tls: { cert: Bun.file(tls.certFile), key: Bun.file(tls.keyFile) } }),
-  });
+  const { front, prices, bridge, replicas, madeAdminToken } = service;
+  const { host, port, tls, workers } = config.listen;
+  front.listen({ hostname: host, port, tls, reusePort: workers > 1 });
   prices.start();
   bridge.start();
   await replicas.start();
-  log.info({ url: app.server?.url.href }, "listening");
+  log.info({ url: front.url }, "listening");
   if (madeAdminToken) {
     process.stderr.write(`Operator token, shown this once: ${madeAdminToken}\n`);
   }
@@ -53,13 +49,13 @@ async function drain(
   noticeMs: number,
   hurry: AbortSignal,
 ): Promise<void> {
-  const { app, access, prices, bridge } = service;
-  log.info({ inFlight: app.server?.pendingRequests, noticeMs }, "draining");
+  const { front, access, prices, bridge } = service;
+  log.info({ inFlight: front.inFlight, noticeMs }, "draining");
   access.isDraining = true;
   if (noticeMs > 0) await systemClock.sleep(noticeMs, hurry).catch(() => undefined);
   prices.stop();
   service.closeSockets();
-  const stopped = Promise.all([app.stop(), bridge.stop()]);
+  const stopped = Promise.all([front.stop(), bridge.stop()]);
   await Promise.race([stopped, systemClock.sleep(DRAIN_MS)]);
   await Promise.race([service.close(), systemClock.sleep(CLOSE_MS)]);
   log.info({}, "stopped");

@@ -7,7 +7,7 @@ const layers = [
   ["config", "lib"],
   ["chains", "db", "telemetry"],
   ["access", "upstream", "market", "contracts"],
-  ["swap", "bridge", "rpc", "prices", "balance", "console", "docs"],
+  ["swap", "bridge", "rpc", "prices", "balance", "console", "docs", "front"],
   ["app.ts", "compose.ts", "reload.ts", "replicas.ts", "workers.ts"],
   ["main.ts", "cli.ts", "sandbox"],
 ];

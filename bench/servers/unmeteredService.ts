@@ -9,5 +9,7 @@ import { createLogger } from "../../src/telemetry/index.ts";
 const config = loadConfig();
 const service = await composeService(config, createLogger(config.logLevel), () => true);
 const { meter } = service.access;
-Object.assign(service.access, { meter: { ...meter, charge: () => Promise.resolve() } });
-service.app.listen({ hostname: config.listen.host, port: config.listen.port });
+Object.assign(service.access, {
+  meter: { ...meter, enter: (_: unknown, done: () => void) => done() },
+});
+service.front.listen({ hostname: config.listen.host, port: config.listen.port });

@@ -3,8 +3,10 @@ import { ApiError, type ErrorCode, errorCatalogue } from "../lib/errors.ts";
 import type { Access } from "./access.ts";
 import type { Reservation } from "./allowance.ts";
 import { monthOf } from "./allowance.ts";
+import { type RequestHead, RuntimeHead } from "./head.ts";
 import type { ApiKey } from "./keys.ts";
 import { type OperationId, operations } from "./operations.ts";
+import { newRequestId } from "./requestId.ts";
 import type { WindowDecision } from "./window.ts";
 
 /** What a handler may know about the caller it serves. */
@@ -20,58 +22,49 @@ export interface Admission {
 /** Told of every answer: operation id or `other`, status, and seconds since the request came. */
 export type RequestObserver = (operation: string, status: number, seconds: number) => void;
 
+const always = () => true;
+
 /** One request on its way through the gate. */
-export interface Passage {
-  readonly requestId: string;
-  readonly access: Access;
-  /** Notes the answer's status, for metrics. */
-  readonly observe: (operation: OperationId | undefined, status: number) => void;
+export class Passage {
+  readonly requestId = newRequestId();
   /** The key, once it was found valid. */
   key: ApiKey | undefined;
-  /** What opened it. */
-  secret: string | undefined;
   window: WindowDecision | undefined;
   /** The operation, once the request was let in. */
   operation: OperationId | undefined;
-  readonly reservations: Reservation[];
+  /** What is held of the key's allowance; undefined: nothing. */
+  reservations: Reservation[] | undefined;
   /** Requests the answer stands for: 1, or the items of a batch. */
-  items: number;
+  items = 1;
   chainId: number | undefined;
-  chargedCu: number;
+  chargedCu = 0;
   /** Of a connection that stays open: whether its key, as it is now, could still open it. */
-  mayStayOpen: (key: ApiKey) => boolean;
+  mayStayOpen: (key: ApiKey) => boolean = always;
+  readonly #startedAtMs: number;
+
+  /** @param observer - told of the answer */
+  constructor(
+    readonly access: Access,
+    readonly head: RequestHead,
+    private readonly observer: RequestObserver,
+  ) {
+    this.#startedAtMs = access.clock.monotonic();
+  }
+
+  /** Notes the answer's status, for metrics. */
+  observe(status: number): void {
+    const seconds = (this.access.clock.monotonic() - this.#startedAtMs) / 1000;
+    this.observer(this.operation ?? "other", status, seconds);
+  }
 }
 
 const passages = new WeakMap<Request, Passage>();
 
 /** Starts to follow a request. */
 export function openPassage(request: Request, access: Access, observer: RequestObserver): Passage {
-  const startedAt = access.clock.monotonic();
-  const passage = newPassage(access, (operation, status) =>
-    observer(operation ?? "other", status, (access.clock.monotonic() - startedAt) / 1000),
-  );
+  const passage = new Passage(access, new RuntimeHead(request), observer);
   passages.set(request, passage);
   return passage;
-}
-
-const always = () => true;
-
-/** A passage of which nothing is known yet. */
-export function newPassage(access: Access, observe: Passage["observe"]): Passage {
-  return {
-    requestId: crypto.randomUUID(),
-    access,
-    observe,
-    key: undefined,
-    secret: undefined,
-    window: undefined,
-    operation: undefined,
-    reservations: [],
-    items: 1,
-    chainId: undefined,
-    chargedCu: 0,
-    mayStayOpen: always,
-  };
 }
 
 /** The request's way through the gate; undefined when it never came to it. */
@@ -82,17 +75,16 @@ export function passageOf(request: Request): Passage | undefined {
 /** Shows the key's holder an error answer later on. */
 export function noteFailure(
   passage: Passage,
-  request: Request,
   { status, code, message }: { status: number; code: ErrorCode; message?: string },
 ): void {
-  const { key, operation, requestId, access } = passage;
+  const { key, operation, requestId, access, head } = passage;
   if (!key) return;
   access.activity.failed({
     keyId: key.id,
     requestId,
     operation: operation ?? null,
-    method: request.method,
-    path: new URL(request.url).pathname,
+    method: head.method,
+    path: head.path,
     status,
     code,
     message: message ?? errorCatalogue[code].message,
@@ -122,8 +114,7 @@ export async function isOfSameOwner(request: Request, keyId: string): Promise<bo
  * and holds their compute units, all or none.
  * @throws ApiError `RATE_LIMIT_EXCEEDED`, `CU_ALLOWANCE_EXCEEDED`
  */
-export async function admitItems(request: Request, n: number): Promise<void> {
-  const passage = admitted(request);
+export async function admitItems(passage: Admitted, n: number): Promise<void> {
   const more = n - passage.items;
   if (more <= 0) return;
   // Units can be given back, requests of a window cannot; so the window comes last.
@@ -168,7 +159,7 @@ export function holdUnits(passage: Passage, key: ApiKey, cu: number): Awaitable<
 
 function noteHeld(passage: Passage, reservation: Reservation | undefined): void {
   if (reservation) {
-    passage.reservations.push(reservation);
+    (passage.reservations ??= []).push(reservation);
     return;
   }
   const now = passage.access.clock.now();
@@ -191,6 +182,7 @@ export function admitted(request: Request): Admitted {
   return passage;
 }
 
-function isAdmitted(passage: Passage): passage is Admitted {
+/** Whether the gate let a request in. */
+export function isAdmitted(passage: Passage): passage is Admitted {
   return passage.operation !== undefined;
 }

@@ -1,32 +1,55 @@
-import type { Passage } from "./admission.ts";
+import { isErrorCode } from "../lib/errors.ts";
+import type { PlainAnswer } from "../lib/http.ts";
+import { noteFailure, type Passage } from "./admission.ts";
+import type { Settled } from "./meter.ts";
 import { operations } from "./operations.ts";
 
 /**
- * Charges a 2xx answer and gives back what was held for any other. Resolves when the charge is in
- * the database, so the answer must not leave before.
+ * Charges a 2xx answer and gives back what was held for any other. The answer must not leave before
+ * `done` is called, which is when the charge is in the database.
  * @param status - final status of the answer
  * @param isGone - whether the caller has left, so that there is nobody to be answered
  */
-export async function settle(passage: Passage, status: number, isGone: boolean): Promise<void> {
+export function settle(passage: Passage, status: number, isGone: boolean, done: Settled): void {
   const { key, operation, items, chainId, access } = passage;
-  try {
-    if (isGone || !key || operation === undefined || status < 200 || status > 299) return;
-    const cu = operations[operation].cu * items;
-    if (cu === 0) return;
-    await access.meter.charge({ keyId: key.id, operation, chainId, requests: items, cu });
-    passage.chargedCu = cu;
-  } finally {
+  const cu = operation === undefined ? 0 : operations[operation].cu * items;
+  const isCharged = !isGone && key && operation !== undefined && status >= 200 && status <= 299;
+  if (!isCharged || cu === 0) {
     release(passage);
+    return done();
   }
+  access.meter.enter({ keyId: key.id, operation, chainId, requests: items, cu }, (error) => {
+    if (error === undefined) passage.chargedCu = cu;
+    release(passage);
+    done(error);
+  });
+}
+
+/** `settle` to be awaited; rejects when the charge could not be written. */
+export function settled(passage: Passage, status: number, isGone: boolean): Promise<void> {
+  return new Promise((resolve, reject) => {
+    settle(passage, status, isGone, (error) => (error === undefined ? resolve() : reject(error)));
+  });
 }
 
 /** Settles what was held: what was charged is spent, the rest is free again. */
 export function release(passage: Passage): void {
+  const { reservations } = passage;
+  if (!reservations) return;
   let unspentCu = passage.chargedCu;
-  for (const reservation of passage.reservations.splice(0)) {
+  for (const reservation of reservations.splice(0)) {
     reservation.settle(unspentCu);
     unspentCu = 0;
   }
+}
+
+/** Notes a settled answer and adds the headers it carries. */
+export function conclude(passage: Passage, answer: PlainAnswer, message?: string): void {
+  const { status, headers } = answer;
+  passage.observe(status);
+  const code = headers["x-error-code"];
+  if (isErrorCode(code)) noteFailure(passage, { status, code, ...(message && { message }) });
+  addHeaders(passage, headers);
 }
 
 /** Writes the headers every answer carries, and those of authenticated answers. */
@@ -36,11 +59,7 @@ export function writeHeaders(passage: Passage, write: (name: string, value: stri
   for (const [name, value] of Object.entries(headers)) write(name, value);
 }
 
-/**
- * Adds the same headers to an object. Each is added by its name: an object that grows by names in
- * variables is made into a `Response` at twice the cost.
- */
-export function addHeaders(passage: Passage, headers: Record<string, string>): void {
+function addHeaders(passage: Passage, headers: Record<string, string>): void {
   headers["x-request-id"] = passage.requestId;
   const { window, access } = passage;
   if (access.isDraining) headers["connection"] = "close";

@@ -1,41 +1,52 @@
 import { ApiError } from "../lib/errors.ts";
-import { errorResponse } from "../lib/http.ts";
+import { errorAnswer, type PlainAnswer } from "../lib/http.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { UpstreamUnavailableError } from "../upstream/types.ts";
-import { noteFailure, passageOf } from "./admission.ts";
-import { release, writeHeaders } from "./answer.ts";
+import { type Passage, passageOf } from "./admission.ts";
+import { conclude, release } from "./answer.ts";
+import { type RequestHead, RuntimeHead } from "./head.ts";
+
+/** What failed, and of which request. */
+interface Failure {
+  readonly error: unknown;
+  /** The framework's word for what it threw itself. */
+  readonly code: string | number;
+  readonly head: Pick<RequestHead, "method" | "path">;
+  /** undefined: it failed before it came to the gate. */
+  readonly passage: Passage | undefined;
+}
 
 /**
- * The root error handler: the one place that turns what was thrown into an answer. Only
- * `ApiError` speaks to the caller; what else is thrown is logged and answers 500.
+ * Makes the one place that turns what was thrown into an answer. Only `ApiError` speaks to the
+ * caller; what else is thrown is logged and answers 500.
  */
-export function errorHandler(log: Logger) {
-  return ({
-    error,
-    code,
-    request,
-  }: {
-    error: unknown;
-    code: string | number;
-    request: Request;
-  }) => {
-    const passage = passageOf(request);
-    const answer = toApiError(error, code);
-    if (answer.code === "INTERNAL") {
-      const { pathname } = new URL(request.url);
-      const fields = { requestId: passage?.requestId, method: request.method, path: pathname };
-      log.error({ ...fields, error }, "request failed");
+export function createErrorAnswers(log: Logger): (failure: Failure) => PlainAnswer {
+  return ({ error, code, head, passage }) => {
+    const known = toApiError(error, code);
+    if (known.code === "INTERNAL") {
+      const { method, path } = head;
+      log.error({ requestId: passage?.requestId, method, path, error }, "request failed");
     }
-    const response = errorResponse(answer);
+    const answer = errorAnswer(known);
     // RFC 9110 §15.5.2 asks for it on every 401.
-    if (answer.status === 401) response.headers.set("www-authenticate", "Bearer");
+    if (answer.status === 401) answer.headers["www-authenticate"] = "Bearer";
     if (passage) {
       release(passage);
-      passage.observe(passage.operation, answer.status);
-      noteFailure(passage, request, answer);
-      writeHeaders(passage, (name, value) => response.headers.set(name, value));
+      conclude(passage, answer, known.message);
     }
-    return response;
+    return answer;
+  };
+}
+
+/** The framework's root error handler. */
+export function errorHandler(log: Logger) {
+  const answerTo = createErrorAnswers(log);
+  return (failed: { error: unknown; code: string | number; request: Request }) => {
+    const { error, code, request } = failed;
+    const passage = passageOf(request);
+    const head = new RuntimeHead(request);
+    const { body, ...init } = answerTo({ error, code, head, passage });
+    return new Response(body, init);
   };
 }
 

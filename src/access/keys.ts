@@ -61,9 +61,30 @@ export interface KeyOwner {
 }
 
 /** A key its secret was shown to open, and until when it does, ms since the epoch. */
-interface VerifiedKey {
+export interface VerifiedKey {
   readonly key: ApiKey;
   readonly usableUntil: number;
+}
+
+/**
+ * A secret as a request brought it. Whoever keeps it for the next request that brings the same
+ * saves its hash: it remembers what it opened, as of a revision of the keys.
+ */
+export class ShownKey {
+  #opens: VerifiedKey | undefined;
+  #revision = -1;
+
+  constructor(readonly secret: string) {}
+
+  /** What it opened when the keys were last at this revision. */
+  openedAt(revision: number): VerifiedKey | undefined {
+    return revision === this.#revision ? this.#opens : undefined;
+  }
+
+  remember(opens: VerifiedKey, revision: number): void {
+    this.#opens = opens;
+    this.#revision = revision;
+  }
 }
 
 /** Issues, checks and ends API keys. */
@@ -74,6 +95,8 @@ export interface KeyService {
    *   its account is disabled
    */
   verify(secret: string): Awaitable<ApiKey | undefined>;
+  /** `verify`, with what was found out remembered in the secret itself. */
+  verifyShown(shown: ShownKey): Awaitable<ApiKey | undefined>;
   /** @returns the key and its secret, which is shown this once. @throws KeyError */
   create(input: NewKey, actor: string, owner?: KeyOwner): Promise<{ key: ApiKey; secret: string }>;
   /** All keys, or those of one account, newest first. */
@@ -113,15 +136,19 @@ export function createKeyService(store: KeyStore, pepper: Uint8Array, clock: Clo
   };
 
   /** The key a secret opens, as of a revision of the keys. */
-  const verifyAt = (revision: number, secret: string): Awaitable<ApiKey | undefined> => {
+  const verifyAt = (revision: number, shown: ShownKey): Awaitable<ApiKey | undefined> => {
+    const opened = shown.openedAt(revision);
+    if (opened) return ifUsable(opened);
     if (revision !== verifiedAtRevision) {
       verified.clear();
       verifiedAtRevision = revision;
     }
+    const { secret } = shown;
     const hash = hashKey(secret, pepper);
     const known = verified.get(hash);
-    if (known) return ifUsable(known);
-    return parseKey(secret) ? verifyAnew(revision, hash) : undefined;
+    if (!known) return parseKey(secret) ? verifyAnew(revision, hash) : undefined;
+    shown.remember(known, revision);
+    return ifUsable(known);
   };
 
   const verifyAnew = async (revision: number, hash: string): Promise<ApiKey | undefined> => {
@@ -158,14 +185,17 @@ export function createKeyService(store: KeyStore, pepper: Uint8Array, clock: Clo
     return toApiKey(key);
   };
 
+  const verifyShown = (shown: ShownKey): Awaitable<ApiKey | undefined> => {
+    if (shown.secret.length !== KEY_LENGTH) return undefined;
+    const revision = store.revision();
+    return revision instanceof Promise
+      ? revision.then((late) => verifyAt(late, shown))
+      : verifyAt(revision, shown);
+  };
+
   return {
-    verify(secret) {
-      if (secret.length !== KEY_LENGTH) return undefined;
-      const revision = store.revision();
-      return revision instanceof Promise
-        ? revision.then((late) => verifyAt(late, secret))
-        : verifyAt(revision, secret);
-    },
+    verify: (secret) => verifyShown(new ShownKey(secret)),
+    verifyShown,
 
     async create(input, actor, owner) {
       const { environment } = input;

@@ -16,6 +16,9 @@ export interface Charge {
   readonly cu: number;
 }
 
+/** Called when a charge is in the database, or with why it could not be written; must not throw. */
+export type Settled = (error?: unknown) => void;
+
 /** Charges compute units and answers what was charged. */
 export interface Meter {
   /**
@@ -27,6 +30,8 @@ export interface Meter {
   giveBack(): Promise<void>;
   /** Resolves when the charge is in the database; rejects when it could not be written. */
   charge(charge: Charge): Promise<void>;
+  /** `charge` without a promise, which costs as much as the rest of it. */
+  enter(charge: Charge, done: Settled): void;
   /** What a key was charged from `from` to `to`, ms since the epoch, by whole hours (UTC). */
   usage(keyId: string, from: number, to: number): Promise<readonly UsageSum[]>;
   /** Units charged in the current calendar month (UTC). */
@@ -43,52 +48,72 @@ export function createMeter(store: UsageStore, clock: Clock): Meter {
 
   const commit = async () => {
     isCommitting = true;
-    // Charges that come in during a slow commit gather in the next batch.
-    while (pending) {
-      const batch = pending;
-      pending = undefined;
-      try {
-        await store.add(batch.rows.values());
-        batch.done.resolve();
-      } catch (error) {
-        batch.done.reject(error);
-      }
+    const batch = pending;
+    pending = undefined;
+    let failure: unknown;
+    try {
+      const adding = batch && store.add(batch.rows.values());
+      if (adding instanceof Promise) await adding;
+    } catch (error) {
+      failure = error;
     }
+    // Charges that came in during a slow commit, or come from those who are told now, are next.
+    batch?.settle(failure);
     isCommitting = false;
+    if (pending) setImmediate(commit);
+  };
+
+  const enter = (charge: Charge, done: Settled) => {
+    if (!pending) {
+      pending = new Batch();
+      if (!isCommitting) setImmediate(commit);
+    }
+    pending.add(charge, Math.floor(clock.now() / HOUR_MS), done);
   };
 
   return {
     ...createAllowances(store, clock),
-    charge(charge) {
-      if (!pending) {
-        pending = { rows: new Map(), done: Promise.withResolvers() };
-        if (!isCommitting) setImmediate(commit);
-      }
-      addTo(pending.rows, charge, Math.floor(clock.now() / HOUR_MS));
-      return pending.done.promise;
-    },
+    enter,
+    charge: (charge) =>
+      new Promise((resolve, reject) => {
+        enter(charge, (error) => (error === undefined ? resolve() : reject(error)));
+      }),
     usage: async (keyId, from, to) =>
       store.sums(keyId, Math.floor(from / HOUR_MS), Math.ceil(to / HOUR_MS)),
     monthCu: (keyId) => spentThisMonth(store, keyId, clock.now()),
   };
 }
 
-interface Batch {
-  /** Sums, so bounded by keys × operations × chains of one turn. */
-  readonly rows: Map<string, UsageRow>;
-  readonly done: PromiseWithResolvers<void>;
-}
+/** A row of the ledger while charges are added up in it. */
+type OpenRow = { -readonly [Field in keyof UsageRow]: UsageRow[Field] };
 
-function addTo(rows: Batch["rows"], charge: Charge, hour: number): void {
-  const { keyId, operation, chainId = 0 } = charge;
-  const id = `${keyId} ${operation} ${chainId} ${hour}`;
-  const sum = rows.get(id);
-  rows.set(id, {
-    keyId,
-    operation,
-    chainId,
-    hour,
-    requests: (sum?.requests ?? 0) + charge.requests,
-    cu: (sum?.cu ?? 0) + charge.cu,
-  });
+/** The charges of one turn. */
+class Batch {
+  /** Sums, so bounded by keys × operations × chains of one turn. */
+  readonly rows = new Map<string, OpenRow>();
+  readonly #waiting: Settled[] = [];
+  /** Most charges of a turn go where the one before went. */
+  #last: OpenRow | undefined;
+
+  add(charge: Charge, hour: number, done: Settled): void {
+    const row = this.#row(charge, hour);
+    row.requests += charge.requests;
+    row.cu += charge.cu;
+    this.#waiting.push(done);
+  }
+
+  settle(error?: unknown): void {
+    for (const done of this.#waiting) done(error);
+  }
+
+  #row({ keyId, operation, chainId = 0 }: Charge, hour: number): OpenRow {
+    const last = this.#last;
+    const isSame = last?.keyId === keyId && last.operation === operation;
+    if (isSame && last.chainId === chainId && last.hour === hour) return last;
+    const id = `${keyId} ${operation} ${chainId} ${hour}`;
+    const row = this.rows.get(id) ?? { keyId, operation, chainId, hour, requests: 0, cu: 0 };
+    this.rows.set(id, row);
+    this.#last = row;
+    return row;
+  }
 }

@@ -1,5 +1,6 @@
 import ipaddr from "ipaddr.js";
 import { ConfigError } from "../config/index.ts";
+import type { RequestHead } from "./head.ts";
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Block = [Address, number];
@@ -59,11 +60,11 @@ export interface Origin {
 }
 
 /** Where a request came from. @param peer - address of the connection's other end */
-export function originOf(request: Request, peer: string | undefined): Origin {
+export function originOf(head: Pick<RequestHead, "get">, peer: string | undefined): Origin {
   return {
     peer,
-    forwardedFor: request.headers.get("x-forwarded-for"),
-    forwardedProto: request.headers.get("x-forwarded-proto"),
+    forwardedFor: head.get("x-forwarded-for"),
+    forwardedProto: head.get("x-forwarded-proto"),
   };
 }
 

@@ -1,3 +1,9 @@
+import type { RequestHead } from "./head.ts";
+import { ShownKey } from "./keys.ts";
+
+/** A request's fields. */
+type Fields = Pick<RequestHead, "get">;
+
 /** The subprotocol of JSON-RPC sockets, which the server selects when it is offered. */
 export const SOCKET_PROTOCOL = "jsonrpc";
 
@@ -5,15 +11,13 @@ export const SOCKET_PROTOCOL = "jsonrpc";
 const KEY_PROTOCOL_PREFIX = "key.";
 
 /** Whether a request asks to become a WebSocket (RFC 6455, section 4.1). */
-export function isUpgrade(request: Request): boolean {
-  return (
-    request.method === "GET" && request.headers.get("upgrade")?.trim().toLowerCase() === "websocket"
-  );
+export function isUpgrade(head: Pick<RequestHead, "method" | "get">): boolean {
+  return head.method === "GET" && head.get("upgrade")?.trim().toLowerCase() === "websocket";
 }
 
 /** The subprotocols a client offers, in its order. */
-export function offeredProtocols(headers: Headers): string[] {
-  return (headers.get("sec-websocket-protocol") ?? "")
+export function offeredProtocols(fields: Fields): string[] {
+  return (fields.get("sec-websocket-protocol") ?? "")
     .split(",")
     .map((name) => name.trim())
     .filter((name) => name !== "");
@@ -25,13 +29,18 @@ export function offeredProtocols(headers: Headers): string[] {
  * of the URL, which clients send as `Authorization: Basic`.
  * @returns undefined when there is none, or two that differ
  */
-export function presentedKey(headers: Headers, upgrade: boolean): string | undefined {
-  const authorization = headers.get("authorization") ?? "";
-  if (authorization === "" && !upgrade) return headers.get("x-api-key") || undefined;
+export function shownKey(fields: Fields, upgrade: boolean): ShownKey | undefined {
+  const secret = presentedSecret(fields, upgrade);
+  return secret === undefined ? undefined : new ShownKey(secret);
+}
+
+function presentedSecret(fields: Fields, upgrade: boolean): string | undefined {
+  const authorization = fields.get("authorization") ?? "";
+  if (authorization === "" && !upgrade) return fields.get("x-api-key") || undefined;
   const presented = [
     /^bearer +(\S+)$/i.exec(authorization)?.[1],
-    headers.get("x-api-key") || undefined,
-    ...(upgrade ? [basicPassword(authorization), protocolKey(headers)] : []),
+    fields.get("x-api-key") || undefined,
+    ...(upgrade ? [basicPassword(authorization), protocolKey(fields)] : []),
   ].filter((key) => key !== undefined);
   return new Set(presented).size === 1 ? presented[0] : undefined;
 }
@@ -44,8 +53,8 @@ function basicPassword(authorization: string): string | undefined {
   return colon === -1 ? undefined : text.slice(colon + 1) || undefined;
 }
 
-function protocolKey(headers: Headers): string | undefined {
-  const offered = offeredProtocols(headers);
+function protocolKey(fields: Fields): string | undefined {
+  const offered = offeredProtocols(fields);
   if (!offered.includes(SOCKET_PROTOCOL)) return undefined;
   return offered
     .find((name) => name.startsWith(KEY_PROTOCOL_PREFIX))

@@ -1,6 +1,6 @@
 import { ApiError } from "../lib/errors.ts";
-import { type Admitted, admitted, holdUnits, newPassage, takeFromWindow } from "./admission.ts";
-import { release, settle, writeHeaders } from "./answer.ts";
+import { type Admitted, admitted, holdUnits, Passage, takeFromWindow } from "./admission.ts";
+import { release, settled, writeHeaders } from "./answer.ts";
 import type { ApiKey } from "./keys.ts";
 import { operations } from "./operations.ts";
 import { offeredProtocols, SOCKET_PROTOCOL } from "./presentedKey.ts";
@@ -37,21 +37,19 @@ export interface Session {
  * @throws ApiError `INVALID_API_KEY` when the gate did not let the request in
  */
 export function openSession(request: Request): Session {
-  const { access, key: opener, secret = "", operation, mayStayOpen } = admitted(request);
+  const { access, head, key: opener, operation, mayStayOpen } = admitted(request);
+  const { shown } = head;
   const { cu } = operations[operation];
 
   const validKey = async (): Promise<ApiKey | undefined> => {
-    const key = await access.keys.verify(secret);
+    const key = shown && (await access.keys.verifyShown(shown));
     return key && mayStayOpen(key) ? key : undefined;
   };
 
   const admit = async (items: number, isCounted: boolean): Promise<Hold> => {
     const key = await validKey();
     if (!key) throw new ApiError("INVALID_API_KEY");
-    const passage = Object.assign(
-      newPassage(access, () => {}),
-      { key, operation, items },
-    );
+    const passage = Object.assign(new Passage(access, head, () => {}), { key, operation, items });
     await holdUnits(passage, key, cu * items);
     try {
       if (isCounted) await takeFromWindow(passage, key, items);
@@ -62,7 +60,7 @@ export function openSession(request: Request): Session {
     return {
       async settle(status, chainId, isGone) {
         passage.chainId = chainId;
-        await settle(passage, status, isGone);
+        await settled(passage, status, isGone);
       },
     };
   };
@@ -80,6 +78,6 @@ export function upgradeHeaders(request: Request): Record<string, string> {
   const headers: Record<string, string> = {};
   const passage: Admitted = admitted(request);
   writeHeaders(passage, (name, value) => (headers[name] = value));
-  const offersOurs = offeredProtocols(request.headers).includes(SOCKET_PROTOCOL);
+  const offersOurs = offeredProtocols(passage.head).includes(SOCKET_PROTOCOL);
   return offersOurs ? { ...headers, "sec-websocket-protocol": SOCKET_PROTOCOL } : headers;
 }

@@ -48,7 +48,7 @@ export function createGuard({ config, sessions, attempts, isAdminToken }: GuardO
 
   return {
     async admit(endpoint, request, params, peer) {
-      const origin = originOf(request, peer);
+      const origin = originOf(request.headers, peer);
       const isHttps = config.listen.tls !== undefined || isForwardedHttps(origin, trustedProxies);
       const address = clientAddress(origin, trustedProxies);
       const call = { request, params, query: new URL(request.url).searchParams, address, isHttps };

@@ -14,12 +14,21 @@ export function dataResponse(data: unknown): Response {
   return jsonResponse({ success: true, data });
 }
 
+/** An answer as it is before anything of the runtime is made of it. */
+export interface PlainAnswer {
+  readonly status: number;
+  /** Names in lower case; values of visible ASCII. */
+  readonly headers: Record<string, string>;
+  readonly body: string | Uint8Array<ArrayBuffer> | null;
+}
+
 /** The error envelope of the contract, with `X-Error-Code`. */
-export function errorResponse(error: ApiError): Response {
-  return new Response(JSON.stringify({ success: false, error: error.message }), {
+export function errorAnswer(error: ApiError): PlainAnswer {
+  return {
     status: error.status,
     headers: { ...JSON_HEADERS, ...error.headers, "x-error-code": error.code },
-  });
+    body: JSON.stringify({ success: false, error: error.message }),
+  };
 }
 
 /**

@@ -1,37 +1,15 @@
 import { Elysia } from "elysia";
-import {
-  admissionOf,
-  admitItems,
-  describeOperation,
-  type DirectHandler,
-  openSession,
-  type PlainAnswer,
-  setChargedChain,
-  upgradeHeaders,
-} from "../access/index.ts";
-import type { CancelSignal } from "../lib/cancel.ts";
-import { ApiError, type ErrorCode } from "../lib/errors.ts";
-import { readBody } from "../lib/http.ts";
-import { errorBytes, invalidRequest } from "./answer.ts";
+import { admitted, describeOperation, openSession, upgradeHeaders } from "../access/index.ts";
+import { ApiError } from "../lib/errors.ts";
+import { type PlainAnswer, readBody } from "../lib/http.ts";
+import { invalidRequest } from "./answer.ts";
+import { answerCall, gone, invalidRpc, RPC_PREFIX, tooLarge } from "./http.ts";
 import { RpcAnswerSchema, RpcBodySchema, RpcErrorSchema } from "./model.ts";
-import type { RpcInput, RpcService } from "./service.ts";
+import type { RpcService } from "./service.ts";
 import type { RpcSockets } from "./ws.ts";
 
 /** Path of the proxy, as routers write it. */
-export const RPC_PATH = "/api/public/rpc/:chainId";
-
-/**
- * Answers POST as the route below does, for the server's own router, which calls it in place of
- * that route wherever it can. The route stays for what only the framework's router understands,
- * such as a slash at the end, and for the API documents.
- */
-export function directRpc(
-  service: RpcService,
-  options: { readonly maxBodyBytes: number },
-): DirectHandler {
-  return (request, presence) =>
-    answer(service, request, request.params["chainId"] ?? "", options.maxBodyBytes, presence);
-}
+const RPC_PATH = `${RPC_PREFIX}:chainId` as const;
 
 /** POST /api/public/rpc/{chainId}, and WebSocket at the same path. */
 export function rpcRoutes(
@@ -41,17 +19,8 @@ export function rpcRoutes(
 ) {
   const app = new Elysia({ name: "rpc" }).post(
     RPC_PATH,
-    async ({ request, params }) => {
-      const { maxBodyBytes } = options;
-      const { body, ...init } = await answer(
-        service,
-        request,
-        params.chainId,
-        maxBodyBytes,
-        request.signal,
-      );
-      return new Response(body, init);
-    },
+    async ({ request, params }) =>
+      toResponse(service, await answer(service, request, params.chainId, options.maxBodyBytes)),
     describeOperation("rpc", {
       summary: "Send a JSON-RPC request to a chain",
       description:
@@ -92,12 +61,12 @@ export function rpcRoutes(
     RPC_PATH,
     ({ request, params, server, set }) => {
       const chain = service.findChain(params.chainId);
-      if (!chain) return invalidAnswer(400);
+      if (!chain) return toResponse(service, invalidRpc(400));
       const connection = sockets.accept(openSession(request), chain);
       const headers = upgradeHeaders(request);
       if (!server?.upgrade(request, { headers, data: connection })) {
         connection.close();
-        return invalidAnswer(400);
+        return toResponse(service, invalidRpc(400));
       }
       // Said of the answer the server has sent; an upgrade is counted and not charged.
       set.status = 101;
@@ -118,43 +87,28 @@ const socketDescription =
 async function answer(
   service: RpcService,
   request: Request,
-  chain: string,
+  segment: string,
   maxBodyBytes: number,
-  signal: CancelSignal,
 ): Promise<PlainAnswer> {
-  const { keyId } = admissionOf(request);
+  const { signal } = request;
+  const passage = admitted(request);
   try {
-    const input: RpcInput = {
-      chain: service.findChain(chain),
-      request: service.read(await readBody(request, maxBodyBytes)),
-      caller: keyId,
-      admit: (items) => admitItems(request, items),
-      chargedChain: (chainId) => setChargedChain(request, chainId),
-    };
-    const output = await service.handle(input, signal);
-    const headers: Record<string, string> = {
-      "content-type": "application/json",
-      "x-upstream-attempts": String(output.attempts),
-      "x-upstream-source": output.source,
-    };
-    if (output.status === 400) headers["x-error-code"] = "INVALID_RPC_REQUEST";
-    return { status: output.status, headers, body: service.httpBody(output.body) };
+    const body = await readBody(request, maxBodyBytes);
+    return await new Promise((reply, fail) => {
+      const call = answerCall(service, { segment, body, passage }, { reply, fail });
+      const leave = () => {
+        call.abort();
+        reply(gone());
+      };
+      signal.addEventListener("abort", leave, { once: true });
+    });
   } catch (error) {
-    if (signal.aborted) return { status: 499, headers: {}, body: null };
-    // Clients repeat a 413 unless its body is a JSON-RPC error.
-    if (error instanceof ApiError && error.code === "BODY_TOO_LARGE") {
-      return invalidRpc(error.status, error.code);
-    }
+    if (signal.aborted) return gone();
+    if (error instanceof ApiError && error.code === "BODY_TOO_LARGE") return tooLarge();
     throw error;
   }
 }
 
-function invalidRpc(status: number, code: ErrorCode = "INVALID_RPC_REQUEST"): PlainAnswer {
-  const headers = { "content-type": "application/json", "x-error-code": code };
-  return { status, headers, body: errorBytes("null", invalidRequest) };
-}
-
-function invalidAnswer(status: number): Response {
-  const { body, ...init } = invalidRpc(status);
-  return new Response(body, init);
+function toResponse(service: RpcService, { body, ...init }: PlainAnswer): Response {
+  return new Response(body instanceof Uint8Array ? service.httpBody(body) : body, init);
 }

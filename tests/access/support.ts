@@ -6,6 +6,7 @@ import { Elysia } from "elysia";
 import {
   accessRoutes,
   admitItems,
+  admitted,
   createAccess,
   errorHandler,
   gate,
@@ -65,7 +66,7 @@ export function createTinyApp(
     .post(
       "/api/public/rpc/:chainId",
       async ({ request, params }) => {
-        await admitItems(request, Number(request.headers.get("x-items") ?? 1));
+        await admitItems(admitted(request), Number(request.headers.get("x-items") ?? 1));
         setChargedChain(request, Number(params.chainId));
         const outcome = request.headers.get("x-outcome");
         if (outcome === "unreachable") throw new UpstreamUnavailableError("all nodes down");

@@ -25,9 +25,9 @@ export async function startLocalService(
     JSON.stringify(serviceConfig(chains, feeds, undefined, attestation?.urls)),
   );
   const service = await composeService(config, silentLogger, () => true);
-  service.app.listen({ hostname: "127.0.0.1", port: 0 });
+  service.front.listen({ hostname: "127.0.0.1", port: 0 });
   service.bridge.start();
-  const origin = `http://127.0.0.1:${service.app.server?.port}`;
+  const origin = `http://127.0.0.1:${service.front.port}`;
   return {
     ...service,
     origin,
@@ -41,7 +41,7 @@ export async function startLocalService(
       return { id: key.id, secret };
     },
     async stop() {
-      await service.app.stop(true);
+      await service.front.stop(true);
       await service.bridge.stop();
       service.close();
     },

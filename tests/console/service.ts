@@ -15,14 +15,14 @@ export async function startConsoleService(
     () => JSON.stringify({ networks: { useDefaultUpstreams: false }, console: file }),
   );
   const service = await composeService(config, silentLogger, () => true);
-  service.app.listen({ hostname: "127.0.0.1", port: 0 });
-  const origin = `http://127.0.0.1:${service.app.server?.port}`;
+  service.front.listen({ hostname: "127.0.0.1", port: 0 });
+  const origin = `http://127.0.0.1:${service.front.port}`;
   return {
     ...service,
     origin,
     visitor: () => new Visitor(origin),
     async [Symbol.asyncDispose]() {
-      await service.app.stop(true);
+      await service.front.stop(true);
       await service.close();
     },
   };

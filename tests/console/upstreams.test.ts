@@ -25,11 +25,11 @@ async function start(): Promise<void> {
     () => JSON.stringify({ networks: { useDefaultUpstreams: false, override } }),
   );
   service = await composeService(config, silentLogger, () => true);
-  service.app.listen({ hostname: "127.0.0.1", port: 0 });
-  origin = `http://127.0.0.1:${service.app.server?.port}`;
+  service.front.listen({ hostname: "127.0.0.1", port: 0 });
+  origin = `http://127.0.0.1:${service.front.port}`;
 }
 async function stop(): Promise<void> {
-  await service.app.stop(true);
+  await service.front.stop(true);
   service.close();
 }
 

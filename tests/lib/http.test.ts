@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { ApiError } from "../../src/lib/errors.ts";
-import { errorResponse, readJson, rejectWith } from "../../src/lib/http.ts";
+import { errorAnswer, readJson, rejectWith } from "../../src/lib/http.ts";
 
 const Body = Type.Object({
   name: Type.String({ description: "a name" }),
@@ -72,11 +72,11 @@ describe("readJson", () => {
 });
 
 test("the error envelope has success and error only, and the code as a header", async () => {
-  const answer = errorResponse(
+  const answer = errorAnswer(
     new ApiError("RATE_LIMIT_EXCEEDED", undefined, { "retry-after": "3" }),
   );
   expect(answer.status).toBe(429);
-  expect(answer.headers.get("x-error-code")).toBe("RATE_LIMIT_EXCEEDED");
-  expect(answer.headers.get("retry-after")).toBe("3");
-  expect(await answer.json()).toEqual({ success: false, error: "Rate limit exceeded" });
+  expect(answer.headers["x-error-code"]).toBe("RATE_LIMIT_EXCEEDED");
+  expect(answer.headers["retry-after"]).toBe("3");
+  expect(answer.body).toBe('{"success":false,"error":"Rate limit exceeded"}');
 });

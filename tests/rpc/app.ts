@@ -1,21 +1,10 @@
 import { Elysia } from "elysia";
-import {
-  createAccess,
-  directRoutes,
-  errorHandler,
-  gate,
-  type NewKey,
-} from "../../src/access/index.ts";
+import { createAccess, errorHandler, gate, type NewKey } from "../../src/access/index.ts";
 import type { ChainRegistry } from "../../src/chains/index.ts";
 import { type Config, loadConfig } from "../../src/config/index.ts";
 import { openDatabase } from "../../src/db/index.ts";
-import {
-  createRpcService,
-  createRpcSockets,
-  directRpc,
-  RPC_PATH,
-  rpcRoutes,
-} from "../../src/rpc/index.ts";
+import { createFront } from "../../src/front/index.ts";
+import { createRpcService, createRpcSockets, directRpc, rpcRoutes } from "../../src/rpc/index.ts";
 import { createFeeds, createUpstreamPool } from "../../src/upstream/index.ts";
 
 const log = { debug() {}, info() {}, warn() {}, error() {} };
@@ -38,28 +27,35 @@ export async function startProxy(
   const feeds = createFeeds({ pool, registry });
   const limits = { ...config.sockets, ...sockets };
   const connections = createRpcSockets({ service, feeds, limits, memory: pool.memory });
-  const direct = directRoutes({ access, config, log, observer: () => {} });
   const app = new Elysia({
-    serve: {
-      reusePort: false,
-      maxRequestBodySize: 1024 ** 3,
-      routes: { [RPC_PATH]: { POST: direct("rpc", directRpc(service, config.http)) } },
-    },
+    serve: { reusePort: false, maxRequestBodySize: 1024 ** 3 },
     websocket: { maxPayloadLength: config.http.maxBodyBytes, idleTimeout: 0, sendPings: false },
   })
     .onError(errorHandler(log))
     .use(gate(access, config))
     .use(rpcRoutes(service, connections, config.http));
-  app.listen({ port: 0, hostname: "127.0.0.1" });
+  const front = createFront({
+    access,
+    config,
+    log,
+    observer: () => {},
+    route: directRpc(service),
+    memory: pool.memory,
+    inner: app,
+  });
+  front.listen({ port: 0, hostname: "127.0.0.1" });
   const granted = { environment: "test" as const, scopes: ["read"], windowLimit: 100_000, ...key };
   const { key: made, secret } = await access.keys.create(granted, "test");
-  const origin = `http://127.0.0.1:${app.server?.port}`;
+  const origin = `http://127.0.0.1:${front.port}`;
 
   return {
     pool,
     database,
     access,
     connections,
+    front,
+    /** Port of the server behind the front. */
+    innerPort: app.server?.port ?? 0,
     keyId: made.id,
     secret,
     url: (chain: string | number = 1) => `${origin}/api/public/rpc/${chain}`,
@@ -74,7 +70,7 @@ export async function startProxy(
       return { status, headers, text: await response.text() };
     },
     async stop() {
-      await app.stop(true);
+      await front.stop(true);
       feeds.close();
       pool.close();
       database.close();

@@ -1,0 +1,121 @@
+import {
+  type Access,
+  type Check,
+  conclude,
+  type createErrorAnswers,
+  isAdmitted,
+  Passage,
+  type RequestObserver,
+  release,
+  settle,
+} from "../access/index.ts";
+import { ApiError } from "../lib/errors.ts";
+import type { PlainAnswer } from "../lib/http.ts";
+import type { FrontHead } from "./head.ts";
+import type { FrontRoute, Replies } from "./route.ts";
+
+/** What every call needs of the service. */
+export interface CallContext {
+  readonly access: Access;
+  readonly check: Check;
+  readonly answerTo: ReturnType<typeof createErrorAnswers>;
+  readonly observer: RequestObserver;
+  readonly route: FrontRoute;
+}
+
+/** The connection a call came over. */
+export interface CallOwner {
+  /** Address of the client. */
+  readonly peer: () => string | undefined;
+  /** The gate let the call in; its body is wanted. */
+  admitted(call: Call): void;
+  /** The answer may leave. */
+  answered(call: Call, answer: PlainAnswer): void;
+}
+
+/**
+ * One request on its way through the gate, the route and the charge. Nothing is waited for where
+ * nothing has to be.
+ */
+export class Call implements Replies {
+  readonly passage: Passage;
+  /** Whether its answer is known, or nobody waits for it. */
+  #isOver = false;
+  #work: { abort(): void } | undefined;
+
+  constructor(
+    private readonly context: CallContext,
+    private readonly owner: CallOwner,
+    readonly head: FrontHead,
+  ) {
+    this.passage = new Passage(context.access, head, context.observer);
+  }
+
+  /** Asks the gate, before the body is read. */
+  check(): void {
+    const { context, owner, passage } = this;
+    try {
+      const checking = context.check(passage, owner.peer, context.route.operation);
+      if (!checking) return owner.admitted(this);
+      checking.then(
+        () => this.#letIn(),
+        (error) => this.fail(error),
+      );
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  #letIn(): void {
+    // Who left meanwhile gives back what the gate has held for it.
+    if (this.#isOver) release(this.passage);
+    else this.owner.admitted(this);
+  }
+
+  answer(body: Uint8Array): void {
+    const { context, head, passage } = this;
+    if (!isAdmitted(passage)) return this.fail(new ApiError("INVALID_API_KEY"));
+    try {
+      this.#work = context.route.answer({ segment: head.segment, body, passage }, this);
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  /** The client hung up: what was begun for it ends, and is not charged. */
+  abort(): void {
+    if (this.#isOver) return;
+    this.#work?.abort();
+    this.#isOver = true;
+    settle(this.passage, GONE, true, () => this.passage.observe(GONE));
+  }
+
+  refuseBody(): void {
+    this.reply(this.context.route.tooLarge());
+  }
+
+  reply(answer: PlainAnswer): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    settle(this.passage, answer.status, false, (error) => {
+      if (error !== undefined) return this.#tellError(error);
+      conclude(this.passage, answer);
+      this.owner.answered(this, answer);
+    });
+  }
+
+  fail(error: unknown): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#tellError(error);
+  }
+
+  #tellError(error: unknown): void {
+    const { context, head, passage } = this;
+    const answer = context.answerTo({ error, code: "UNKNOWN", head, passage });
+    this.owner.answered(this, answer);
+  }
+}
+
+/** Status under which a request is counted whose client has left. */
+const GONE = 499;

@@ -1,0 +1,260 @@
+import type { Socket } from "bun";
+import type { PlainAnswer } from "../lib/http.ts";
+import { answerHead } from "./answerHead.ts";
+import { ByteQueue } from "./byteQueue.ts";
+import { Call, type CallContext, type CallOwner } from "./call.ts";
+import { HeadMemo, MAX_HEAD_BYTES } from "./headMemo.ts";
+import { type BodyMemory, Outbox } from "./outbox.ts";
+import type { Tunnel } from "./tunnel.ts";
+
+/** What all connections share. */
+export interface ConnectionHost extends CallContext {
+  readonly memory: BodyMemory;
+  readonly maxBodyBytes: number;
+  /** Seconds the front has been up. */
+  readonly upS: number;
+  /** Value of the header `Date`. */
+  readonly date: string;
+  /** Whether no more requests are taken. */
+  readonly isStopping: boolean;
+  /** Carries a connection on to the other server. */
+  openTunnel(client: Socket<unknown>): Tunnel;
+}
+
+/**
+ * What a connection waits for:
+ * - head: a request, or the rest of its head;
+ * - gate: the gate's word on a request;
+ * - body: the rest of a body the gate let in;
+ * - answer: the route;
+ * - sending: the client, to take the answer.
+ */
+type Stage = "head" | "gate" | "body" | "answer" | "sending";
+
+/** Bytes that may wait while a request is answered; the client is held back beyond. */
+const MAX_WAITING_BYTES = 65_536;
+/** A head that comes in more pieces than this is for the other server, with all its patience. */
+const MAX_HEAD_PIECES = 64;
+/** Time for a head from its first byte on, s. */
+const HEAD_S = 10;
+/** Time in which something of a body must come, s. */
+const BODY_S = 10;
+/** Time in which something of an answer must be taken, s. */
+const SENDING_S = 30;
+/** Time between two requests, s. */
+const IDLE_S = 65;
+
+const noBytes = Buffer.alloc(0);
+
+/** A client's connection: reads requests one after another, and sends their answers in order. */
+export class Connection implements CallOwner {
+  #stage: Stage = "head";
+  /** Second in which the stage last moved on. */
+  #movedS: number;
+  /** Bytes that came and belong to no request yet, or to one the gate has not let in. */
+  readonly #waiting = new ByteQueue();
+  readonly #heads: HeadMemo;
+  readonly #outbox: Outbox;
+  #call: Call | undefined;
+  /** Bytes of the request's body that have not been read yet. */
+  #unread = 0;
+  #body: Buffer = noBytes;
+  #tunnel: Tunnel | undefined;
+  #isPaused = false;
+  #isAdvancing = false;
+  #isClosed = false;
+  #closesAfter = false;
+
+  constructor(
+    private readonly socket: Socket<unknown>,
+    private readonly host: ConnectionHost,
+  ) {
+    this.#heads = new HeadMemo(host.route.prefix);
+    this.#outbox = new Outbox(socket, host.memory);
+    this.#movedS = host.upS;
+  }
+
+  readonly peer = (): string => this.socket.remoteAddress;
+
+  /** Whether it was handed on to the other server. */
+  get isTunnelled(): boolean {
+    return this.#tunnel !== undefined;
+  }
+
+  /** Whether a request is being read or answered. */
+  get isBusy(): boolean {
+    return this.#stage !== "head" || this.#waiting.length > 0;
+  }
+
+  /** The client sent something. */
+  receive(bytes: Buffer): void {
+    if (this.#tunnel) return this.#tunnel.receive(bytes);
+    if (this.#stage === "body") return this.#fill(bytes);
+    if (this.#waiting.length === 0) this.#movedS = this.host.upS;
+    this.#waiting.push(bytes);
+    if (this.#stage === "head") this.#advance();
+    else if (this.#waiting.length > MAX_WAITING_BYTES) this.#pause();
+  }
+
+  /** The client takes more. */
+  drained(): void {
+    if (this.#tunnel) return this.#tunnel.drain();
+    if (this.#stage !== "sending") return;
+    if (this.#outbox.drain()) this.#movedS = this.host.upS;
+    if (this.#outbox.isEmpty) this.#finish();
+  }
+
+  /** The client sends nothing more: it has left, as far as HTTP clients go. */
+  ended(): void {
+    if (this.#tunnel) return this.#tunnel.end();
+    this.socket.end();
+    this.closed();
+  }
+
+  /** The connection is gone. */
+  closed(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#tunnel?.close();
+    this.#outbox.drop();
+    const call = this.#call;
+    this.#call = undefined;
+    call?.abort();
+  }
+
+  /** Called once per second: ends what does not move on. */
+  sweep(): void {
+    if (this.#tunnel) return this.#tunnel.sweep();
+    if (this.host.upS - this.#movedS > this.#patienceS()) this.socket.terminate();
+  }
+
+  /** The service stops: nothing more is read. */
+  stop(): void {
+    if (!this.#tunnel && !this.isBusy) this.socket.end();
+  }
+
+  admitted(call: Call): void {
+    if (call !== this.#call) return;
+    if (this.#unread > this.host.maxBodyBytes) return call.refuseBody();
+    if (this.#waiting.length >= this.#unread) return this.#handle(this.#takeBody());
+    this.#stage = "body";
+    this.#body = Buffer.allocUnsafeSlow(this.#unread);
+    this.#resume();
+    this.#fill(this.#waiting.take());
+  }
+
+  answered(call: Call, answer: PlainAnswer): void {
+    if (call !== this.#call) return;
+    const { headers } = answer;
+    if (call.head.closes || this.host.isStopping) headers["connection"] = "close";
+    this.#closesAfter = headers["connection"] === "close";
+    this.#stage = "sending";
+    this.#movedS = this.host.upS;
+    this.#outbox.send(answerHead(answer, this.host.date), answer.body);
+    if (this.#outbox.isEmpty) this.#finish();
+  }
+
+  #patienceS(): number {
+    switch (this.#stage) {
+      case "head":
+        return this.#waiting.length > 0 ? HEAD_S : IDLE_S;
+      case "body":
+        return BODY_S;
+      case "sending":
+        return SENDING_S;
+      default:
+        // Calls have deadlines of their own.
+        return Number.POSITIVE_INFINITY;
+    }
+  }
+
+  /** Reads requests as long as there are any that can be read. */
+  #advance(): void {
+    if (this.#isAdvancing) return;
+    this.#isAdvancing = true;
+    while (this.#stage === "head" && this.#waiting.length > 0 && !this.#isClosed) {
+      if (!this.#skip() && !this.#readHead()) break;
+    }
+    this.#isAdvancing = false;
+  }
+
+  /** Passes over the rest of a body nobody read. @returns whether there was one */
+  #skip(): boolean {
+    if (this.#unread === 0) return false;
+    this.#unread -= this.#waiting.takeFirst(this.#unread).length;
+    return true;
+  }
+
+  /** @returns false when there is no whole head */
+  #readHead(): boolean {
+    const { pieces } = this.#waiting;
+    const bytes = this.#waiting.take();
+    const text = bytes.toString("latin1", 0, Math.min(bytes.length, MAX_HEAD_BYTES));
+    const reading = this.#heads.read(text);
+    if (reading === "more" && pieces < MAX_HEAD_PIECES) {
+      this.#waiting.push(bytes, pieces);
+      return false;
+    }
+    const { head, length, bodyAt } = this.#heads;
+    if (reading !== "head" || !head) {
+      this.#tunnel = this.host.openTunnel(this.socket);
+      this.#tunnel.receive(bytes);
+      return false;
+    }
+    this.#waiting.push(bytes.subarray(bodyAt));
+    this.#unread = length;
+    this.#stage = "gate";
+    this.#call = new Call(this.host, this, head);
+    this.#call.check();
+    return true;
+  }
+
+  #takeBody(): Buffer {
+    const body = this.#unread === 0 ? noBytes : this.#waiting.takeFirst(this.#unread);
+    this.#unread = 0;
+    return body;
+  }
+
+  #fill(bytes: Buffer): void {
+    this.#movedS = this.host.upS;
+    const at = this.#body.length - this.#unread;
+    const size = Math.min(bytes.length, this.#unread);
+    bytes.copy(this.#body, at, 0, size);
+    this.#unread -= size;
+    if (this.#unread > 0) return;
+    if (size < bytes.length) this.#waiting.push(bytes.subarray(size));
+    const body = this.#body;
+    this.#body = noBytes;
+    this.#handle(body);
+  }
+
+  #handle(body: Buffer): void {
+    this.#stage = "answer";
+    this.#call?.answer(body);
+  }
+
+  /** The answer was taken: on to the next request. */
+  #finish(): void {
+    this.#call = undefined;
+    if (this.#closesAfter || this.host.isStopping) {
+      this.#isClosed = true;
+      this.socket.end();
+      return;
+    }
+    this.#stage = "head";
+    this.#resume();
+    this.#advance();
+  }
+
+  #pause(): void {
+    if (this.#isPaused) return;
+    this.#isPaused = true;
+    this.socket.pause();
+  }
+
+  #resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.socket.resume();
+  }
+}

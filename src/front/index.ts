@@ -1,0 +1,1 @@
+export { createFront, type Front, type ListenAt } from "./front.ts";

@@ -1,0 +1,97 @@
+import { type Admitted, admitItems } from "../access/index.ts";
+import type { Chain } from "../chains/index.ts";
+import type { ErrorCode } from "../lib/errors.ts";
+import type { PlainAnswer } from "../lib/http.ts";
+import type { CallUnderWay } from "../upstream/index.ts";
+import { errorBytes, invalidRequest } from "./answer.ts";
+import type { RequestBody } from "./request.ts";
+import type { RpcInput, RpcOutput, RpcService, RpcTarget } from "./service.ts";
+
+/** Where the proxy's path ends and the chain's id or name begins. */
+export const RPC_PREFIX = "/api/public/rpc/";
+
+/** A POST to the proxy that the gate let in, with its body. */
+export interface HttpCall {
+  /** Chain id in decimal or a network's name, as it stands in the path. */
+  readonly segment: string;
+  readonly body: Uint8Array;
+  readonly passage: Admitted;
+}
+
+/** Told how a call ended. */
+export interface Replies {
+  reply(answer: PlainAnswer): void;
+  fail(error: unknown): void;
+}
+
+/** Answers a call, whichever server it came through. @returns what ends it when the caller leaves */
+export function answerCall(service: RpcService, call: HttpCall, to: Replies): CallUnderWay {
+  const run = new GatedRun(service.findChain(call.segment), service.read(call.body), call, to);
+  return service.start(run, run);
+}
+
+/** Answers POST to the proxy for a server of our own, which reads requests itself. */
+export function directRpc(service: RpcService) {
+  return {
+    operation: "rpc" as const,
+    prefix: RPC_PREFIX,
+    answer: (call: HttpCall, to: Replies) => answerCall(service, call, to),
+    tooLarge,
+  };
+}
+
+/** Clients repeat a 413 unless its body is a JSON-RPC error. */
+export function tooLarge(): PlainAnswer {
+  return invalidRpc(413, "BODY_TOO_LARGE");
+}
+
+/** The answer to a caller who has left; it is only counted. */
+export function gone(): PlainAnswer {
+  return { status: 499, headers: {}, body: null };
+}
+
+/** The answer to what is no JSON-RPC request. */
+export function invalidRpc(status: number, code: ErrorCode = "INVALID_RPC_REQUEST"): PlainAnswer {
+  const headers = { "content-type": "application/json", "x-error-code": code };
+  return { status, headers, body: errorBytes("null", invalidRequest) };
+}
+
+/** A message to the proxy, counted and charged by the gate, and its answer. */
+class GatedRun implements RpcInput, RpcTarget {
+  readonly #passage: Admitted;
+
+  constructor(
+    readonly chain: Chain | undefined,
+    readonly request: RequestBody,
+    { passage }: HttpCall,
+    private readonly to: Replies,
+  ) {
+    this.#passage = passage;
+  }
+
+  get caller(): string {
+    return this.#passage.key.id;
+  }
+
+  admit(items: number): Promise<void> {
+    return admitItems(this.#passage, items);
+  }
+
+  chargedChain(chainId: number): void {
+    this.#passage.chainId = chainId;
+  }
+
+  answered({ status, body, attempts, source }: RpcOutput): void {
+    const headers: Record<string, string> = {
+      "content-type": "application/json",
+      "x-upstream-attempts": String(attempts),
+      "x-upstream-source": source,
+    };
+    if (status === 400) headers["x-error-code"] = "INVALID_RPC_REQUEST";
+    this.to.reply({ status, headers, body });
+  }
+
+  failed(error: unknown): void {
+    this.to.fail(error);
+  }
+}
