@@ -1,4 +1,4 @@
-import { timers, type WheelTimer } from "../lib/timerWheel.ts";
+import { type TimerTask, timers, type WheelTimer } from "../lib/timerWheel.ts";
 import { classifyFault, type Verdict } from "./classify.ts";
 import type { AnswerTarget, ConnectionFault, HttpAnswer, Sending } from "./connection.ts";
 import type { MethodClass } from "./methodClass.ts";
@@ -21,7 +21,7 @@ export interface AttemptOwner {
 }
 
 /** One request to one upstream, from its place to its verdict. */
-export class Attempt<Host extends AttemptHost = AttemptHost> implements AnswerTarget {
+export class Attempt<Host extends AttemptHost = AttemptHost> implements AnswerTarget, TimerTask {
   /** When it ended, monotonic ms. */
   endMs = 0;
   #isOver = false;
@@ -42,7 +42,7 @@ export class Attempt<Host extends AttemptHost = AttemptHost> implements AnswerTa
   /** Begins to wait for the answer. @param timeoutMs - time allowed */
   follow(sending: Sending, timeoutMs: number): void {
     this.#sending = sending;
-    this.#timer = timers.set(timeoutMs, () => this.#timeOut());
+    this.#timer = timers.setFor(timeoutMs, this);
   }
 
   answered(answer: HttpAnswer): void {
@@ -60,7 +60,8 @@ export class Attempt<Host extends AttemptHost = AttemptHost> implements AnswerTa
     this.endMs = this.host.conclude(this, { kind: "aborted" });
   }
 
-  #timeOut(): void {
+  /** No answer came in time. */
+  due(): void {
     if (this.#isOver) return;
     const verdict = this.host.judgeTimeout(this.startMs);
     this.#sending?.drop();

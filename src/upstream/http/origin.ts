@@ -54,6 +54,8 @@ export class Origin implements Connection, WireOwner {
   readonly #heads = new HeadReader();
   readonly #handler: SocketHandler<Holder>;
   #sweep: ReturnType<typeof setInterval> | undefined;
+  /** When requests were last sent, which is near enough to when their connections become free. */
+  #usedAtMs = performance.now();
   #isClosed = false;
 
   constructor(private readonly options: OriginOptions) {
@@ -76,10 +78,12 @@ export class Origin implements Connection, WireOwner {
   readonly #flush = (): void => {
     const exchanges = this.#unsent;
     this.#unsent = [];
+    const nowMs = performance.now();
+    this.#usedAtMs = nowMs;
     for (const exchange of exchanges) {
       if (exchange.isSettled) continue;
-      const wire = this.#takeIdle();
-      if (wire) wire.carry(exchange);
+      const wire = this.#takeIdle(nowMs);
+      if (wire) wire.carry(exchange, nowMs);
       else this.#dial(exchange);
     }
   };
@@ -93,10 +97,10 @@ export class Origin implements Connection, WireOwner {
   freed(wire: Wire): void {
     const next = this.#firstWaiting();
     if (next) {
-      wire.carry(next);
+      wire.carry(next, performance.now());
       return;
     }
-    wire.freeSinceMs = performance.now();
+    wire.freeSinceMs = this.#usedAtMs;
     if (this.#isClosed || this.#idle.length >= MAX_IDLE) wire.close();
     else this.#idle.push(wire);
     this.#startSweeping();
@@ -109,7 +113,7 @@ export class Origin implements Connection, WireOwner {
 
   /** Connections that were idle at the same time went through the same silence. */
   wasSilent(exchange: Exchange): void {
-    const stale = this.#idle.filter(({ freeSinceMs }) => freeSinceMs <= exchange.sentAtMs);
+    const stale = this.#idle.filter(({ freeSinceMs }) => freeSinceMs < exchange.sentAtMs);
     for (const wire of stale) wire.close();
   }
 
@@ -118,8 +122,7 @@ export class Origin implements Connection, WireOwner {
     if (index !== -1) this.#idle.splice(index, 1);
   }
 
-  #takeIdle(): Wire | undefined {
-    const nowMs = performance.now();
+  #takeIdle(nowMs: number): Wire | undefined {
     for (let wire = this.#idle.pop(); wire; wire = this.#idle.pop()) {
       if (nowMs < idleUntilMs(wire)) return wire;
       wire.close();
@@ -191,7 +194,7 @@ export class Origin implements Connection, WireOwner {
     const wire = new Wire(socket, this);
     data.wire = wire;
     const { exchange } = dial;
-    if (exchange && !exchange.isSettled) wire.carry(exchange);
+    if (exchange && !exchange.isSettled) wire.carry(exchange, performance.now());
     else this.freed(wire);
   }
 

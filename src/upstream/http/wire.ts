@@ -38,11 +38,11 @@ export class Wire implements Carrier {
     return !this.#isClosed;
   }
 
-  /** Sends a request; the wire must be open and free. */
-  carry(exchange: Exchange): void {
+  /** Sends a request; the wire must be open and free. @param nowMs - monotonic time */
+  carry(exchange: Exchange, nowMs: number): void {
     this.#exchange = exchange;
     exchange.carrier = this;
-    exchange.sentAtMs = performance.now();
+    exchange.sentAtMs = nowMs;
     const { request, requestBytes } = exchange;
     const written = this.socket.write(request);
     if (written < 0) this.#end();

@@ -23,58 +23,59 @@ export interface Shown {
   readonly block: number | undefined;
 }
 
-/** What a flight needs of the reader it belongs to. */
+/** The reader a flight belongs to. */
 export interface FlightHost {
   readonly pool: ChainPool;
   readonly readRange: RangeReader;
   readonly flights: Flights<Shown>;
-  /** Called once with what was brought, before the passengers are, where it is a result. */
-  readonly arrived: (shown: Shown) => void;
+  /** Grows with each reorganisation. */
+  readonly generation: number;
+  /** Told what was brought, before the passengers are, where it is a result. */
+  brought(flight: ReadFlight, shown: Shown): void;
 }
 
 /** A read sent to nodes for all who ask the same, by the rules of the one who began it. */
 export class ReadFlight extends Flight<Shown> implements ReadTarget, ReadRules {
   readonly method: string;
-  #end: (() => void) | undefined;
+  /** As the reader's when it began. */
+  readonly generation: number;
+  #underWay: { abort(): void } | undefined;
 
   constructor(
     private readonly host: FlightHost,
-    private readonly plan: {
-      readonly read: ReadCall;
-      readonly view: View;
-      readonly key: string;
-      readonly deadlineMs: number | undefined;
-    },
+    readonly read: ReadCall,
+    private readonly view: View,
+    key: string,
     begunAt: number,
     minHead: number,
     pilot: Passenger<Shown>,
   ) {
-    super(host.flights, plan.key, begunAt, minHead, pilot);
-    this.method = plan.read.call.method;
+    super(host.flights, key, begunAt, minHead, pilot);
+    this.method = read.call.method;
+    this.generation = host.generation;
   }
 
-  start(): void {
-    const { read, deadlineMs } = this.plan;
-    if (read.call.method === "eth_getLogs" && read.refs.kind === "range") return this.#readRange();
-    const run = new ReadRun(this.host.pool, read.call, deadlineMs, this, this);
-    this.#end = () => run.abort();
+  start(deadlineMs: number | undefined): void {
+    const { call, refs } = this.read;
+    if (call.method === "eth_getLogs" && refs.kind === "range") return this.#readRange(deadlineMs);
+    const run = new ReadRun(this.host.pool, call, deadlineMs, this, this);
+    this.#underWay = run;
     run.start();
   }
 
   minHead(): number {
-    const { read, view } = this.plan;
-    return neededHead(read, view, this.host.pool);
+    return neededHead(this.read, this.view, this.host.pool);
   }
 
   review(attempt: Attempted): Belief | Promise<Belief> {
-    return reviewAnswer(this.host.pool, this.plan.read, this.minHead(), attempt);
+    return reviewAnswer(this.host.pool, this.read, this.minHead(), attempt);
   }
 
   replied(reply: NodeReply): void {
-    const { method } = this.plan.read;
+    const { method } = this.read;
     if (!method || reply.isError) return this.arrive({ reply, block: undefined });
     const shown = { reply, block: highestBlock(method.evidence, reply.answer) };
-    this.host.arrived(shown);
+    this.host.brought(this, shown);
     this.arrive(shown);
   }
 
@@ -83,13 +84,13 @@ export class ReadFlight extends Flight<Shown> implements ReadTarget, ReadRules {
   }
 
   protected cancel(): void {
-    this.#end?.();
+    this.#underWay?.abort();
   }
 
-  #readRange(): void {
-    const { read, view, deadlineMs } = this.plan;
+  #readRange(deadlineMs: number | undefined): void {
+    const { read, view } = this;
     const cancel = new Cancel();
-    this.#end = () => cancel.abort(new Error("nobody waits for the answer"));
+    this.#underWay = cancel;
     const limits = deadlineMs === undefined ? {} : { deadlineMs };
     this.host.readRange(read, view, { signal: cancel, ...limits }).then(
       (reply) => cancel.aborted || this.replied(reply),

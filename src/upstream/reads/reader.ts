@@ -4,7 +4,7 @@ import { dispatchRead, type NodeReply } from "../dispatch.ts";
 import type { UpstreamObserver } from "../observer.ts";
 import { protocolOf } from "../protocol.ts";
 import type { CallOptions, CallUnderWay, ReplyTarget, RpcCall, RpcReply } from "../types.ts";
-import { namedBlock, neededHead } from "./belief.ts";
+import { namedBlock, neededHead, type View } from "./belief.ts";
 import { type ReadCall, readCall, readParams } from "./blockRefs.ts";
 import type { AnswerCache, KeptAnswer } from "./cache.ts";
 import { Callers, type CallerView } from "./callers.ts";
@@ -13,7 +13,7 @@ import { Finality, type FinalityRule } from "./finality.ts";
 import { localResult } from "./localReply.ts";
 import { isShareable } from "./methods.ts";
 import { isEmptyResult, seenBlock } from "./observed.ts";
-import { type RangeReader, ReadFlight, type Shown } from "./readFlight.ts";
+import { type FlightHost, type RangeReader, ReadFlight, type Shown } from "./readFlight.ts";
 import { Flights, type Passenger } from "./sharing.ts";
 
 /** Longest wait for the upstreams' heads when a call names a block above them, ms. */
@@ -38,15 +38,19 @@ export interface ChainReaderOptions {
  * Reads of one EVM chain as its callers are to see it: never behind what a caller has seen, made
  * once where several ask the same at once, and kept where the answer cannot change.
  */
-export class ChainReader {
+export class ChainReader implements FlightHost {
   readonly #callers = new Callers();
-  readonly #flights = new Flights<Shown>();
+  readonly flights = new Flights<Shown>();
   readonly #finality: Finality;
   /** Grows with each reorganisation; answers asked for before one are not kept after it. */
-  #generation = 0;
+  generation = 0;
+  readonly pool: ChainPool;
+  readonly readRange: RangeReader;
 
   constructor(private readonly options: ChainReaderOptions) {
     const { chain, clock, pool } = options;
+    this.pool = pool;
+    this.readRange = options.readRange;
     this.#finality = new Finality({
       rule: chain.finality,
       blockTimeMs: chain.blockTimeMs,
@@ -89,7 +93,7 @@ export class ChainReader {
     target: ReplyTarget,
   ): CallUnderWay {
     const read = readCall(call);
-    const key = isShareable(call.method) ? canonicalKey(read) : "";
+    const key = isShareable(call.method, read.method) ? canonicalKey(read) : "";
     const ticket = new Ticket(this, read, key, deadlineMs, this.#callers.of(caller), target);
     const known = this.#answerHere(read) ?? this.#answerKept(read, key, ticket.caller);
     if (known) ticket.tell(known);
@@ -119,9 +123,8 @@ export class ChainReader {
 
   #askAlone(ticket: Ticket): void {
     ticket.isAlone = true;
-    const { read, caller } = ticket;
-    const minHead = neededHead(read, this.#view(read, caller), this.options.pool);
-    this.#depart(ticket, "", minHead);
+    const view = this.#view(ticket.read, ticket.caller);
+    this.#depart(ticket, "", view, neededHead(ticket.read, view, this.options.pool));
   }
 
   /** Whether a call names a block above all heads, which are then asked for. */
@@ -140,34 +143,23 @@ export class ChainReader {
   #share(ticket: Ticket): void {
     const { read, caller, deadlineMs } = ticket;
     const key = deadlineMs === undefined ? ticket.key : `${deadlineMs} ${ticket.key}`;
-    const minHead = neededHead(read, this.#view(read, caller), this.options.pool);
-    const running = this.#flights.find(key);
+    const view = this.#view(read, caller);
+    const minHead = neededHead(read, view, this.options.pool);
+    const running = this.flights.find(key);
     if (!running || running.lowestHead < minHead || !caller.isSince(running.begunAt)) {
-      return this.#depart(ticket, key, minHead);
+      return this.#depart(ticket, key, view, minHead);
     }
     ticket.flight = running;
     running.board(ticket);
   }
 
   /** @param key - empty for a call that is not shared */
-  #depart(ticket: Ticket, key: string, minHead: number): void {
-    const { read, caller, deadlineMs } = ticket;
-    const generation = this.#generation;
-    const flight = new ReadFlight(
-      {
-        pool: this.options.pool,
-        readRange: this.options.readRange,
-        flights: this.#flights,
-        arrived: (shown) => this.#keep(read, shown, ticket.key, generation),
-      },
-      { read, view: this.#view(read, caller), key, deadlineMs },
-      this.#callers.tick(),
-      minHead,
-      ticket,
-    );
+  #depart(ticket: Ticket, key: string, view: View, minHead: number): void {
+    const begunAt = this.#callers.tick();
+    const flight = new ReadFlight(this, ticket.read, view, key, begunAt, minHead, ticket);
     ticket.flight = flight;
-    if (key !== "") this.#flights.announce(flight);
-    flight.start();
+    if (key !== "") this.flights.announce(flight);
+    flight.start(ticket.deadlineMs);
   }
 
   /** A flight brought what a caller asked for. */
@@ -212,17 +204,21 @@ export class ChainReader {
     return { ...reply, bytes, id };
   }
 
-  /** Keeps an answer, under `key`, when it cannot change. */
-  #keep(read: ReadCall, shown: Shown, key: string, generation: number): void {
+  brought({ read, key, generation }: ReadFlight, shown: Shown): void {
     const { method } = read;
-    const { bytes, id, upstream, answer } = shown.reply;
+    const { answer } = shown.reply;
     if (method?.evidence === "block") {
       const seen = seenBlock(answer);
       if (seen) this.#finality.saw(seen);
     }
-    if (key === "" || !method?.isFixed || generation !== this.#generation) return;
+    if (key === "" || !method?.isFixed || generation !== this.generation) return;
     const block = this.#fixedAt(read, shown.block);
     if (block === undefined || isEmptyResult(answer)) return;
+    this.#keep(block, shown.reply, canonicalKey(read));
+  }
+
+  /** Keeps an answer that cannot change. @param block - the block it is from, unless it is always so */
+  #keep(block: number | "always", { bytes, id, upstream }: NodeReply, key: string): void {
     const { cache, chain } = this.options;
     if (block === "always") cache.set(chain.id, key, { bytes, id, upstream, block: undefined });
     else if (this.#finality.isFinal(block))
@@ -264,7 +260,7 @@ export class ChainReader {
   }
 
   #forget(lastKept: number): void {
-    this.#generation++;
+    this.generation++;
     this.options.cache.purge(this.options.chain.id, lastKept);
   }
 }
