@@ -41,6 +41,8 @@ const HEAD_S = 10;
 const BODY_S = 10;
 /** Time in which something of an answer must be taken, s. */
 const SENDING_S = 30;
+/** Time for a client to close a connection that was closed here, s. */
+const HANG_UP_S = 5;
 /** Time between two requests, s. */
 const IDLE_S = 65;
 
@@ -89,6 +91,7 @@ export class Connection implements CallOwner {
   /** The client sent something. */
   receive(bytes: Buffer): void {
     if (this.#tunnel) return this.#tunnel.receive(bytes);
+    if (this.#isClosed) return;
     if (this.#stage === "body") return this.#fill(bytes);
     if (this.#waiting.length === 0) this.#movedS = this.host.upS;
     this.#waiting.push(bytes);
@@ -129,7 +132,7 @@ export class Connection implements CallOwner {
 
   /** The service stops: nothing more is read. */
   stop(): void {
-    if (!this.#tunnel && !this.isBusy) this.socket.end();
+    if (!this.#tunnel && !this.isBusy) this.#hangUp();
   }
 
   admitted(call: Call): void {
@@ -154,6 +157,7 @@ export class Connection implements CallOwner {
   }
 
   #patienceS(): number {
+    if (this.#isClosed) return HANG_UP_S;
     switch (this.#stage) {
       case "head":
         return this.#waiting.length > 0 ? HEAD_S : IDLE_S;
@@ -235,14 +239,17 @@ export class Connection implements CallOwner {
   /** The answer was taken: on to the next request. */
   #finish(): void {
     this.#call = undefined;
-    if (this.#closesAfter || this.host.isStopping) {
-      this.#isClosed = true;
-      this.socket.end();
-      return;
-    }
+    if (this.#closesAfter || this.host.isStopping) return this.#hangUp();
     this.#stage = "head";
     this.#resume();
     this.#advance();
+  }
+
+  /** Says that nothing more is sent, and waits for the client to say so too. */
+  #hangUp(): void {
+    this.#isClosed = true;
+    this.#movedS = this.host.upS;
+    this.socket.end();
   }
 
   #pause(): void {
