@@ -147,9 +147,10 @@ export class Connection implements CallOwner {
 
   answered(call: Call, answer: PlainAnswer): void {
     if (call !== this.#call) return;
-    const { headers } = answer;
-    if (call.head.closes || this.host.isStopping) headers["connection"] = "close";
-    this.#closesAfter = headers["connection"] === "close";
+    const { access, isStopping } = this.host;
+    const isOwnWish = call.head.closes || isStopping;
+    if (isOwnWish && !access.isDraining) answer.fields += "connection: close\r\n";
+    this.#closesAfter = isOwnWish || access.isDraining;
     this.#stage = "sending";
     this.#movedS = this.host.upS;
     this.#outbox.send(answerHead(answer, this.host.date), answer.body);

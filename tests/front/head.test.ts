@@ -72,14 +72,14 @@ test("waits for the rest of what may become its own", () => {
   }
 });
 
-describe("a head that comes again", () => {
-  const again = (lengthText: string) => headOf(LINE, HOST, `Content-Length: ${lengthText}`);
-  const memoOf = (text: string) => {
-    const memo = new HeadMemo(PREFIX);
-    memo.read(text);
-    return memo;
-  };
+const again = (lengthText: string) => headOf(LINE, HOST, `Content-Length: ${lengthText}`);
+const memoOf = (text: string) => {
+  const memo = new HeadMemo(PREFIX);
+  memo.read(text);
+  return memo;
+};
 
+describe("a head that comes again", () => {
   test("is the same head, whatever the length of its body", () => {
     const memo = memoOf(again("7"));
     const { head } = memo;

@@ -44,7 +44,7 @@ const host = {
     operation: "rpc" as const,
     prefix: "/api/public/rpc/",
     answer: (request: FrontRequest, to: Replies) => void calls.push({ request, to }),
-    tooLarge: () => ({ status: 413, headers: {}, body: null }),
+    tooLarge: () => ({ status: 413, fields: "", errorCode: undefined, body: null }),
   },
   memory: {
     hold(bytes: number) {
@@ -87,7 +87,7 @@ async function ask(): Promise<Replies> {
 
 async function answer(size: number): Promise<void> {
   const to = await ask();
-  to.reply({ status: 400, headers: {}, body: new Uint8Array(size) });
+  to.reply({ status: 400, fields: "", errorCode: undefined, body: new Uint8Array(size) });
 }
 
 describe("a client is hung up on", () => {

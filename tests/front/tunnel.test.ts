@@ -57,7 +57,7 @@ beforeAll(async () => {
     operation: "rpc" as const,
     prefix: "/api/public/rpc/",
     answer: () => {},
-    tooLarge: () => ({ status: 413, headers: {}, body: null }),
+    tooLarge: () => ({ status: 413, fields: "", errorCode: undefined, body: null }),
   };
   const memory = { hold: () => ({ release() {} }) };
   front = createFront({ access, config, log, observer() {}, route, memory, inner });
