@@ -57,10 +57,10 @@ export function createMeter(store: UsageStore, clock: Clock): Meter {
     } catch (error) {
       failure = error;
     }
-    // Charges that came in during a slow commit, or come from those who are told now, are next.
-    batch?.settle(failure);
     isCommitting = false;
+    // Charges that came in during a slow commit are next.
     if (pending) setImmediate(commit);
+    batch?.settle(failure);
   };
 
   const enter = (charge: Charge, done: Settled) => {

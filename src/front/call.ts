@@ -23,6 +23,13 @@ export interface CallContext {
   readonly route: FrontRoute;
 }
 
+/** A request under way. */
+export interface Pending {
+  readonly head: FrontHead;
+  /** Its client left. */
+  abort(): void;
+}
+
 /** The connection a call came over. */
 export interface CallOwner {
   /** Address of the client. */
@@ -30,14 +37,16 @@ export interface CallOwner {
   /** The gate let the call in; its body is wanted. */
   admitted(call: Call): void;
   /** The answer may leave. */
-  answered(call: Call, answer: PlainAnswer): void;
+  answered(call: Pending, answer: PlainAnswer): void;
+  /** There will be no answer. */
+  broken(call: Pending): void;
 }
 
 /**
  * One request on its way through the gate, the route and the charge, and the signal that its
  * client left. Nothing is waited for where nothing has to be.
  */
-export class Call extends Cancel implements Replies {
+export class Call extends Cancel implements Pending, Replies {
   readonly passage: Passage;
 
   constructor(
@@ -66,10 +75,11 @@ export class Call extends Cancel implements Replies {
   }
 
   answer(body: Uint8Array): void {
-    const { context, head, passage } = this;
+    const { context, passage } = this;
+    const { segment = "" } = this.head;
     if (!isAdmitted(passage)) return this.fail(new ApiError("INVALID_API_KEY"));
     try {
-      context.route.answer({ segment: head.segment, body, passage, signal: this }, this);
+      context.route.answer({ segment, body, passage, signal: this }, this);
     } catch (error) {
       this.fail(error);
     }

@@ -1,5 +1,5 @@
 import type { Socket } from "bun";
-import type { Peers } from "../lib/peerAddress.ts";
+import type { Peers } from "../lib/client.ts";
 
 /** Most that may wait to be sent to a server that is still being connected to. */
 const MAX_WAITING_BYTES = 65_536;

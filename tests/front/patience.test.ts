@@ -56,6 +56,7 @@ const host = {
   upS: 0,
   date: "",
   isStopping: false,
+  fetch: () => new Response(),
   openTunnel: () => {
     throw new Error("nothing is to be handed on");
   },

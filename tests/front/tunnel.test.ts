@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createFront, type Front } from "../../src/front/index.ts";
-import { peerAddress } from "../../src/lib/peerAddress.ts";
+import { peerAddress } from "../../src/lib/client.ts";
 import { createAccess } from "../../src/access/index.ts";
 import { loadConfig } from "../../src/config/index.ts";
 import { type Database, openDatabase } from "../../src/db/index.ts";
@@ -41,6 +41,7 @@ class TestServer {
     }
   }
 
+  fetch = () => new Response("fetched");
   stop = async (closes?: boolean) => this.server?.stop(closes);
 }
 
