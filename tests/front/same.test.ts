@@ -64,43 +64,48 @@ async function ask([line, key, body, field]: Asked, isHandedOn: boolean) {
   return { status, headers: fixed.sort(), text: text.replace(/"remaining":\d+/, "") };
 }
 
+const cases: readonly (readonly [name: string, status: number, ...Asked])[] = [
+  ["no request", 400, RPC, "good", "[]"],
+  ["a chain that is not served", 400, "POST /api/public/rpc/77", "good", CALL],
+  ["no key", 401, RPC, undefined, CALL],
+  ["a key that is none", 401, RPC, "sk_test_0", CALL],
+  ["a key from elsewhere", 401, RPC, "elsewhere", CALL],
+  ["a key without the scope", 403, RPC, "without scopes", CALL],
+  ["a body that is too large", 413, RPC, "good", "x".repeat(1_100_000)],
+  ["a used-up allowance", 429, RPC, "without units", CALL],
+  ["a used-up window", 429, RPC, "without requests", CALL],
+  ["a batch above the window", 429, RPC, "without requests", `[${CALL}]`],
+  ["no node", 502, RPC, "good", CALL],
+  ["a refused method", 200, RPC, "good", CALL.replace("eth_blockNumber", "eth_accounts")],
+  ["a batch", 200, RPC, "good", `[${CALL},${CALL}]`],
+  ["a key from here", 502, RPC, "here", CALL],
+  ["GET: venues", 200, "GET /api/public/swap/dexes", "good"],
+  ["GET: usage", 200, "GET /api/public/usage?from=2026-01-01", "good"],
+  ["GET: usage, wrongly asked for", 400, "GET /api/public/usage?from=x", "good"],
+  ["GET: no feeds", 502, "GET /api/public/prices", "good"],
+  ["GET: no key", 401, "GET /api/public/swap/dexes", undefined],
+  ["GET: a key from elsewhere", 401, "GET /api/public/swap/dexes", "elsewhere"],
+  ["GET: a key from here", 200, "GET /api/public/swap/dexes", "here"],
+  ["GET: no scope", 403, "GET /api/public/swap/dexes", "without scopes"],
+  ["GET: no such path", 404, "GET /api/public/nothing", "good"],
+  ["GET: a path of POST", 405, "GET /api/public/swap/quote", "good"],
+  ["GET: a socket's path", 405, "GET /api/public/rpc/5042", "good"],
+  ["GET: a used-up window", 429, "GET /api/public/swap/dexes", "without requests"],
+  ["GET: a used-up allowance", 429, "GET /api/public/swap/dexes", "without units"],
+  ["GET: a doubled slash", 404, "GET /api/public//swap/dexes", "good"],
+  ["GET: a slash at the end", 200, "GET /api/public/swap/dexes/", "good"],
+  ["GET: closing", 200, "GET /api/public/swap/dexes", "good", undefined, "connection: close"],
+  ["closing", 502, RPC, "good", CALL, "connection: close"],
+];
+
 describe("the front answers as the server behind it", () => {
-  test.each<[name: string, status: number, ...Asked]>([
-    ["no request", 400, RPC, "good", "[]"],
-    ["a chain that is not served", 400, "POST /api/public/rpc/77", "good", CALL],
-    ["no key", 401, RPC, undefined, CALL],
-    ["a key that is none", 401, RPC, "sk_test_0", CALL],
-    ["a key from elsewhere", 401, RPC, "elsewhere", CALL],
-    ["a key without the scope", 403, RPC, "without scopes", CALL],
-    ["a body that is too large", 413, RPC, "good", "x".repeat(1_100_000)],
-    ["a used-up allowance", 429, RPC, "without units", CALL],
-    ["a used-up window", 429, RPC, "without requests", CALL],
-    ["a batch above the window", 429, RPC, "without requests", `[${CALL}]`],
-    ["no node", 502, RPC, "good", CALL],
-    ["a refused method", 200, RPC, "good", CALL.replace("eth_blockNumber", "eth_accounts")],
-    ["a batch", 200, RPC, "good", `[${CALL},${CALL}]`],
-    ["a key from here", 502, RPC, "here", CALL],
-    ["GET: venues", 200, "GET /api/public/swap/dexes", "good"],
-    ["GET: usage", 200, "GET /api/public/usage?from=2026-01-01", "good"],
-    ["GET: usage, wrongly asked for", 400, "GET /api/public/usage?from=x", "good"],
-    ["GET: no feeds", 502, "GET /api/public/prices", "good"],
-    ["GET: no key", 401, "GET /api/public/swap/dexes", undefined],
-    ["GET: a key from elsewhere", 401, "GET /api/public/swap/dexes", "elsewhere"],
-    ["GET: a key from here", 200, "GET /api/public/swap/dexes", "here"],
-    ["GET: no scope", 403, "GET /api/public/swap/dexes", "without scopes"],
-    ["GET: no such path", 404, "GET /api/public/nothing", "good"],
-    ["GET: a path of POST", 405, "GET /api/public/swap/quote", "good"],
-    ["GET: a socket's path", 405, "GET /api/public/rpc/5042", "good"],
-    ["GET: a used-up window", 429, "GET /api/public/swap/dexes", "without requests"],
-    ["GET: a used-up allowance", 429, "GET /api/public/swap/dexes", "without units"],
-    ["GET: a doubled slash", 404, "GET /api/public//swap/dexes", "good"],
-    ["GET: a slash at the end", 200, "GET /api/public/swap/dexes/", "good"],
-    ["GET: closing", 200, "GET /api/public/swap/dexes", "good", undefined, "connection: close"],
-    ["closing", 502, RPC, "good", CALL, "connection: close"],
-  ])("%s: %d", async (_, status, ...asked) => {
-    const own = await ask(asked, false);
-    const behind = await ask(asked, true);
-    expect(own).toEqual(behind);
-    expect(own.status).toBe(status);
-  });
+  test.each(cases.map(([name, status, ...asked]) => ({ name, status, asked })))(
+    "$name: $status",
+    async ({ status, asked }) => {
+      const own = await ask(asked, false);
+      const behind = await ask(asked, true);
+      expect(own).toEqual(behind);
+      expect(own.status).toBe(status);
+    },
+  );
 });
