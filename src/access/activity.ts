@@ -58,7 +58,9 @@ export function createActivityLog(
 
   return {
     used(keyId) {
-      if (used.size < MAX_WAITING_KEYS) used.set(keyId, clock.now());
+      // Within the second until all of it is stored, the first use speaks for those after it.
+      if (used.has(keyId) || used.size >= MAX_WAITING_KEYS) return;
+      used.set(keyId, clock.now());
       schedule();
     },
     failed(error) {

@@ -1,5 +1,4 @@
-import { isErrorCode } from "../lib/errors.ts";
-import type { PlainAnswer } from "../lib/http.ts";
+import { fieldPairs, type PlainAnswer } from "../lib/http.ts";
 import { noteFailure, type Passage } from "./admission.ts";
 import type { Settled } from "./meter.ts";
 import { operations } from "./operations.ts";
@@ -43,29 +42,22 @@ export function release(passage: Passage): void {
   }
 }
 
-/** Notes a settled answer and adds the headers it carries. */
+/** Notes a settled answer and adds the fields it carries. */
 export function conclude(passage: Passage, answer: PlainAnswer, message?: string): void {
-  const { status, headers } = answer;
+  const { status, errorCode } = answer;
   passage.observe(status);
-  const code = headers["x-error-code"];
-  if (isErrorCode(code)) noteFailure(passage, { status, code, ...(message && { message }) });
-  addHeaders(passage, headers);
+  if (errorCode) noteFailure(passage, { status, code: errorCode, ...(message && { message }) });
+  answer.fields += gateFields(passage);
 }
 
 /** Writes the headers every answer carries, and those of authenticated answers. */
 export function writeHeaders(passage: Passage, write: (name: string, value: string) => void): void {
-  const headers: Record<string, string> = {};
-  addHeaders(passage, headers);
-  for (const [name, value] of Object.entries(headers)) write(name, value);
+  for (const [name, value] of fieldPairs(gateFields(passage))) write(name, value);
 }
 
-function addHeaders(passage: Passage, headers: Record<string, string>): void {
-  headers["x-request-id"] = passage.requestId;
-  const { window, access } = passage;
-  if (access.isDraining) headers["connection"] = "close";
-  if (!window) return;
-  headers["x-ratelimit-limit"] = String(window.limit);
-  headers["x-ratelimit-remaining"] = String(window.remaining);
-  headers["x-ratelimit-reset"] = String(Math.ceil(window.resetAt / 1000));
-  headers["x-cu-cost"] = String(passage.chargedCu);
+function gateFields({ requestId, window, access, chargedCu }: Passage): string {
+  const closing = access.isDraining ? "connection: close\r\n" : "";
+  if (!window) return `x-request-id: ${requestId}\r\n${closing}`;
+  const { limit, remaining, resetAt } = window;
+  return `x-request-id: ${requestId}\r\nx-ratelimit-limit: ${limit}\r\nx-ratelimit-remaining: ${remaining}\r\nx-ratelimit-reset: ${Math.ceil(resetAt / 1000)}\r\nx-cu-cost: ${chargedCu}\r\n${closing}`;
 }

@@ -1,5 +1,5 @@
 import { ApiError } from "../lib/errors.ts";
-import { errorAnswer, type PlainAnswer } from "../lib/http.ts";
+import { errorAnswer, type PlainAnswer, toResponse } from "../lib/http.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { UpstreamUnavailableError } from "../upstream/types.ts";
 import { type Passage, passageOf } from "./admission.ts";
@@ -29,7 +29,7 @@ export function createErrorAnswers(log: Logger): (failure: Failure) => PlainAnsw
     }
     const answer = errorAnswer(known);
     // RFC 9110 §15.5.2 asks for it on every 401.
-    if (answer.status === 401) answer.headers["www-authenticate"] = "Bearer";
+    if (answer.status === 401) answer.fields += "www-authenticate: Bearer\r\n";
     if (passage) {
       release(passage);
       conclude(passage, answer, known.message);
@@ -45,8 +45,7 @@ export function errorHandler(log: Logger) {
     const { error, code, request } = failed;
     const passage = passageOf(request);
     const head = new RuntimeHead(request);
-    const { body, ...init } = answerTo({ error, code, head, passage });
-    return new Response(body, init);
+    return toResponse(answerTo({ error, code, head, passage }));
   };
 }
 

@@ -1,7 +1,7 @@
 import { Elysia, ElysiaCustomStatusResponse, StatusMap } from "elysia";
 import type { Config } from "../config/index.ts";
+import { hasLeft, peerAddress } from "../lib/client.ts";
 import { ApiError, isErrorCode } from "../lib/errors.ts";
-import { peerAddress } from "../lib/peerAddress.ts";
 import type { Access } from "./access.ts";
 import { noteFailure, openPassage, passageOf, type RequestObserver } from "./admission.ts";
 import { settled, writeHeaders } from "./answer.ts";
@@ -18,7 +18,7 @@ export function gate(access: Access, config: Config, observer: RequestObserver =
   return new Elysia({ name: "gate" })
     .onRequest(async ({ request, server }) => {
       const passage = openPassage(request, access, observer);
-      await check(passage, () => (server ? peerAddress(server, request) : undefined));
+      await check(passage, () => peerAddress(server, request));
     })
     .onTransform({ as: "global" }, ({ request, route }) => {
       // A path the router reads differently than the gate must not open a route.
@@ -29,7 +29,7 @@ export function gate(access: Access, config: Config, observer: RequestObserver =
       const passage = passageOf(request);
       if (!passage) return;
       const status = statusOf(responseValue, set.status ?? 200);
-      await settled(passage, status, request.signal.aborted);
+      await settled(passage, status, hasLeft(request));
       passage.observe(status);
       if (responseValue instanceof Response) {
         const { headers } = responseValue;

@@ -158,7 +158,7 @@ export function createKeyService(store: KeyStore, pepper: Uint8Array, clock: Clo
   };
 
   const ifUsable = ({ key, usableUntil }: VerifiedKey) =>
-    clock.now() < usableUntil ? key : undefined;
+    usableUntil === Number.POSITIVE_INFINITY || clock.now() < usableUntil ? key : undefined;
 
   const newSecret = (environment: KeyEnvironment) => {
     const secret = generateKey(environment);

@@ -57,18 +57,18 @@ export function createMeter(store: UsageStore, clock: Clock): Meter {
     } catch (error) {
       failure = error;
     }
-    // Charges that came in during a slow commit, or come from those who are told now, are next.
-    batch?.settle(failure);
     isCommitting = false;
+    // Charges that came in during a slow commit are next.
     if (pending) setImmediate(commit);
+    batch?.settle(failure);
   };
 
   const enter = (charge: Charge, done: Settled) => {
     if (!pending) {
-      pending = new Batch();
+      pending = new Batch(Math.floor(clock.now() / HOUR_MS));
       if (!isCommitting) setImmediate(commit);
     }
-    pending.add(charge, Math.floor(clock.now() / HOUR_MS), done);
+    pending.add(charge, done);
   };
 
   return {
@@ -95,8 +95,11 @@ class Batch {
   /** Most charges of a turn go where the one before went. */
   #last: OpenRow | undefined;
 
-  add(charge: Charge, hour: number, done: Settled): void {
-    const row = this.#row(charge, hour);
+  /** @param hour - in which they are entered, since the epoch */
+  constructor(private readonly hour: number) {}
+
+  add(charge: Charge, done: Settled): void {
+    const row = this.#row(charge);
     row.requests += charge.requests;
     row.cu += charge.cu;
     this.#waiting.push(done);
@@ -106,11 +109,12 @@ class Batch {
     for (const done of this.#waiting) done(error);
   }
 
-  #row({ keyId, operation, chainId = 0 }: Charge, hour: number): OpenRow {
+  #row({ keyId, operation, chainId = 0 }: Charge): OpenRow {
     const last = this.#last;
     const isSame = last?.keyId === keyId && last.operation === operation;
-    if (isSame && last.chainId === chainId && last.hour === hour) return last;
-    const id = `${keyId} ${operation} ${chainId} ${hour}`;
+    if (isSame && last.chainId === chainId) return last;
+    const { hour } = this;
+    const id = `${keyId} ${operation} ${chainId}`;
     const row = this.rows.get(id) ?? { keyId, operation, chainId, hour, requests: 0, cu: 0 };
     this.rows.set(id, row);
     this.#last = row;

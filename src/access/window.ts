@@ -12,7 +12,7 @@ export interface WindowDecision {
 /** One key's running window. */
 export interface WindowState {
   readonly startedAt: number;
-  readonly count: number;
+  count: number;
 }
 
 /**
@@ -72,7 +72,11 @@ export function createMemoryWindow(windowMs: number, clock: Clock): RateWindow {
       const before = windows.get(keyId);
       const { decision, state } = decideWindow(before, { now, n, limit, windowMs });
       if (n === 0) return decision;
-      if (before && before.startedAt !== state.startedAt) windows.delete(keyId);
+      if (before && before.startedAt === state.startedAt) {
+        before.count = state.count;
+        return decision;
+      }
+      windows.delete(keyId);
       windows.set(keyId, state);
       sweep(now);
       return decision;

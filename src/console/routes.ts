@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import { KeyError } from "../access/index.ts";
+import { peerAddress } from "../lib/client.ts";
 import { ApiError } from "../lib/errors.ts";
-import { peerAddress } from "../lib/peerAddress.ts";
 import { dataResponse } from "../lib/http.ts";
 import type { DeveloperConsole } from "./console.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -20,7 +20,7 @@ export function consoleRoutes({ guard, endpoints }: DeveloperConsole) {
       endpoint.method,
       `${API_PREFIX}${endpoint.path}`,
       ({ request, params, server }) =>
-        answer(guard, endpoint, request, params, server ? peerAddress(server, request) : undefined),
+        answer(guard, endpoint, request, params, peerAddress(server, request)),
       hidden,
     );
   }

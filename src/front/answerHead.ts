@@ -16,10 +16,9 @@ function statusLine(status: number): string {
  * The head of an answer, as text in ASCII.
  * @param date - value of `Date`
  */
-export function answerHead({ status, headers, body }: PlainAnswer, date: string): string {
-  let text = statusLine(status);
-  for (const name in headers) text += `${name}: ${headers[name]}\r\n`;
-  return `${text}date: ${date}\r\ncontent-length: ${byteLength(body)}\r\n\r\n`;
+export function answerHead({ status, fields, body }: PlainAnswer, date: string): string {
+  const length = byteLength(body);
+  return `${statusLine(status)}${fields}date: ${date}\r\ncontent-length: ${length}\r\n\r\n`;
 }
 
 function byteLength(body: PlainAnswer["body"]): number {

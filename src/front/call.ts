@@ -23,6 +23,13 @@ export interface CallContext {
   readonly route: FrontRoute;
 }
 
+/** A request under way. */
+export interface Pending {
+  readonly head: FrontHead;
+  /** Its client left. */
+  abort(): void;
+}
+
 /** The connection a call came over. */
 export interface CallOwner {
   /** Address of the client. */
@@ -30,14 +37,16 @@ export interface CallOwner {
   /** The gate let the call in; its body is wanted. */
   admitted(call: Call): void;
   /** The answer may leave. */
-  answered(call: Call, answer: PlainAnswer): void;
+  answered(call: Pending, answer: PlainAnswer): void;
+  /** There will be no answer. */
+  broken(call: Pending): void;
 }
 
 /**
  * One request on its way through the gate, the route and the charge. Nothing is waited for where
  * nothing has to be.
  */
-export class Call implements Replies {
+export class Call implements Pending, Replies {
   readonly passage: Passage;
   /** Whether its answer is known, or nobody waits for it. */
   #isOver = false;
@@ -73,10 +82,11 @@ export class Call implements Replies {
   }
 
   answer(body: Uint8Array): void {
-    const { context, head, passage } = this;
+    const { context, passage } = this;
+    const { segment = "" } = this.head;
     if (!isAdmitted(passage)) return this.fail(new ApiError("INVALID_API_KEY"));
     try {
-      this.#work = context.route.answer({ segment: head.segment, body, passage }, this);
+      this.#work = context.route.answer({ segment, body, passage }, this);
     } catch (error) {
       this.fail(error);
     }

@@ -2,7 +2,8 @@ import type { Socket } from "bun";
 import type { PlainAnswer } from "../lib/http.ts";
 import { answerHead } from "./answerHead.ts";
 import { ByteQueue } from "./byteQueue.ts";
-import { Call, type CallContext, type CallOwner } from "./call.ts";
+import { Call, type CallContext, type CallOwner, type Pending } from "./call.ts";
+import { type Fetch, FetchedCall } from "./fetched.ts";
 import { HeadMemo, MAX_HEAD_BYTES } from "./headMemo.ts";
 import { type BodyMemory, Outbox } from "./outbox.ts";
 import type { Tunnel } from "./tunnel.ts";
@@ -17,6 +18,8 @@ export interface ConnectionHost extends CallContext {
   readonly date: string;
   /** Whether no more requests are taken. */
   readonly isStopping: boolean;
+  /** The framework, without a connection. */
+  readonly fetch: Fetch;
   /** Carries a connection on to the other server. */
   openTunnel(client: Socket<unknown>): Tunnel;
 }
@@ -41,6 +44,8 @@ const HEAD_S = 10;
 const BODY_S = 10;
 /** Time in which something of an answer must be taken, s. */
 const SENDING_S = 30;
+/** Time for a client to close a connection that was closed here, s. */
+const HANG_UP_S = 5;
 /** Time between two requests, s. */
 const IDLE_S = 65;
 
@@ -55,7 +60,7 @@ export class Connection implements CallOwner {
   readonly #waiting = new ByteQueue();
   readonly #heads: HeadMemo;
   readonly #outbox: Outbox;
-  #call: Call | undefined;
+  #call: Pending | undefined;
   /** Bytes of the request's body that have not been read yet. */
   #unread = 0;
   #body: Buffer = noBytes;
@@ -89,6 +94,7 @@ export class Connection implements CallOwner {
   /** The client sent something. */
   receive(bytes: Buffer): void {
     if (this.#tunnel) return this.#tunnel.receive(bytes);
+    if (this.#isClosed) return;
     if (this.#stage === "body") return this.#fill(bytes);
     if (this.#waiting.length === 0) this.#movedS = this.host.upS;
     this.#waiting.push(bytes);
@@ -130,31 +136,37 @@ export class Connection implements CallOwner {
 
   /** The service stops: nothing more is read. */
   stop(): void {
-    if (!this.#tunnel && !this.isBusy) this.socket.end();
+    if (!this.#tunnel && !this.isBusy) this.#hangUp();
   }
 
   admitted(call: Call): void {
     if (call !== this.#call) return;
     if (this.#unread > this.host.maxBodyBytes) return call.refuseBody();
-    if (this.#waiting.length >= this.#unread) return this.#handle(this.#takeBody());
+    if (this.#waiting.length >= this.#unread) return this.#handle(call, this.#takeBody());
     this.#stage = "body";
     this.#body = Buffer.allocUnsafeSlow(this.#unread);
     this.#resume();
     this.#fill(this.#waiting.take());
   }
 
-  answered(call: Call, answer: PlainAnswer): void {
+  answered(call: Pending, answer: PlainAnswer): void {
     if (call !== this.#call) return;
-    const { headers } = answer;
-    if (call.head.closes || this.host.isStopping) headers["connection"] = "close";
-    this.#closesAfter = headers["connection"] === "close";
+    const { access, isStopping } = this.host;
+    const isOwnWish = call.head.closes || isStopping;
+    if (isOwnWish && !access.isDraining) answer.fields += "connection: close\r\n";
+    this.#closesAfter = isOwnWish || access.isDraining;
     this.#stage = "sending";
     this.#movedS = this.host.upS;
     this.#outbox.send(answerHead(answer, this.host.date), answer.body);
     if (this.#outbox.isEmpty) this.#finish();
   }
 
+  broken(call: Pending): void {
+    if (call === this.#call) this.socket.terminate();
+  }
+
   #patienceS(): number {
+    if (this.#isClosed) return HANG_UP_S;
     switch (this.#stage) {
       case "head":
         return this.#waiting.length > 0 ? HEAD_S : IDLE_S;
@@ -203,10 +215,16 @@ export class Connection implements CallOwner {
     }
     this.#waiting.push(bytes.subarray(bodyAt));
     this.#unread = length;
-    this.#stage = "gate";
-    this.#call = new Call(this.host, this, head);
-    this.#call.check();
+    if (head.segment === undefined) this.#begin(new FetchedCall(this, head), "answer");
+    else this.#begin(new Call(this.host, this, head), "gate");
     return true;
+  }
+
+  #begin(call: Call | FetchedCall, stage: Stage): void {
+    this.#stage = stage;
+    this.#call = call;
+    if (call instanceof Call) call.check();
+    else void call.run(this.host.fetch);
   }
 
   #takeBody(): Buffer {
@@ -225,25 +243,28 @@ export class Connection implements CallOwner {
     if (size < bytes.length) this.#waiting.push(bytes.subarray(size));
     const body = this.#body;
     this.#body = noBytes;
-    this.#handle(body);
+    if (this.#call instanceof Call) this.#handle(this.#call, body);
   }
 
-  #handle(body: Buffer): void {
+  #handle(call: Call, body: Buffer): void {
     this.#stage = "answer";
-    this.#call?.answer(body);
+    call.answer(body);
   }
 
   /** The answer was taken: on to the next request. */
   #finish(): void {
     this.#call = undefined;
-    if (this.#closesAfter || this.host.isStopping) {
-      this.#isClosed = true;
-      this.socket.end();
-      return;
-    }
+    if (this.#closesAfter || this.host.isStopping) return this.#hangUp();
     this.#stage = "head";
     this.#resume();
     this.#advance();
+  }
+
+  /** Says that nothing more is sent, and waits for the client to say so too. */
+  #hangUp(): void {
+    this.#isClosed = true;
+    this.#movedS = this.host.upS;
+    this.socket.end();
   }
 
   #pause(): void {

@@ -2,9 +2,10 @@ import type { Socket, TCPSocketListener } from "bun";
 import { createChecks, createErrorAnswers, type RequestObserver } from "../access/index.ts";
 import type { Access } from "../access/index.ts";
 import type { Config } from "../config/index.ts";
-import { type Peers, setPeers } from "../lib/peerAddress.ts";
+import { type Peers, setPeers } from "../lib/client.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { Connection, type ConnectionHost } from "./connection.ts";
+import type { Fetch } from "./fetched.ts";
 import type { BodyMemory } from "./outbox.ts";
 import type { FrontRoute } from "./route.ts";
 import { Tunnel } from "./tunnel.ts";
@@ -13,6 +14,8 @@ import { Tunnel } from "./tunnel.ts";
 export interface InnerServer {
   listen(at: { hostname: string; port: number }): unknown;
   readonly server: { readonly port?: number | undefined; readonly pendingRequests: number } | null;
+  /** Answers a request that came over no connection of its own. */
+  readonly fetch: Fetch;
   stop(closesConnections?: boolean): Promise<unknown>;
 }
 
@@ -68,6 +71,7 @@ class Listener implements Front, ConnectionHost {
   readonly route;
   readonly memory;
   readonly maxBodyBytes: number;
+  readonly fetch: Fetch;
   upS = 0;
   date = new Date().toUTCString();
   isStopping = false;
@@ -89,6 +93,7 @@ class Listener implements Front, ConnectionHost {
     this.memory = memory;
     this.maxBodyBytes = config.http.maxBodyBytes;
     this.#inner = inner;
+    this.fetch = (request) => inner.fetch(request);
   }
 
   get port(): number {

@@ -1,8 +1,14 @@
 import { type RequestHead, type ShownKey, shownKey } from "../access/index.ts";
 
 const CR_LF = "\r\n";
+const LENGTH_NAME = "\r\ncontent-length:";
 /** The line behind which a body begins, with the end of the line before it. */
 export const HEAD_END = "\r\n\r\n";
+
+/** What begins the paths whose GET requests the framework answers in this process. */
+const FETCHED_PREFIX = "/api/public/";
+/** Targets of such requests that nothing reads in two ways. */
+const plainTarget = /^[A-Za-z0-9_/-]+(?:\?[A-Za-z0-9_.,:=&+%~-]*)?$/;
 
 /** Segments of paths that every router reads alike: nothing escaped, nothing with a meaning. */
 const plainSegment = /^[A-Za-z0-9_-]{1,64}$/;
@@ -23,22 +29,28 @@ const foreignFields: ReadonlySet<string> = new Set([
   "http2-settings",
 ]);
 
-/** The head of a request that the front answers. */
+/** The head of a request that the front takes. */
 export class FrontHead implements RequestHead {
-  readonly method = "POST";
   readonly shown: ShownKey | undefined;
 
   /**
-   * @param segment - the path's last segment
+   * @param target - path and query
+   * @param segment - the path's last segment, where the front answers itself; undefined: the
+   *   framework does
    * @param closes - whether the client wants the connection closed behind the answer
    */
   constructor(
-    readonly path: string,
-    readonly segment: string,
+    readonly method: "GET" | "POST",
+    readonly target: string,
+    readonly segment: string | undefined,
     readonly closes: boolean,
-    private readonly fields: ReadonlyMap<string, string>,
+    readonly fields: ReadonlyMap<string, string>,
   ) {
     this.shown = shownKey(this, false);
+  }
+
+  get path(): string {
+    return this.target.split("?", 1)[0] ?? "";
   }
 
   get(name: string): string | null {
@@ -50,35 +62,47 @@ export class FrontHead implements RequestHead {
 export interface ParsedHead {
   readonly head: FrontHead;
   readonly length: number;
+  /** Without a body: both where the head ends. */
   readonly lengthStart: number;
   readonly lengthEnd: number;
+}
+
+/** How the heads begin that may be for the front. @param prefix - as for `parseHead` */
+export function headStarts(prefix: string): readonly string[] {
+  return [`POST ${prefix}`, `GET ${FETCHED_PREFIX}`];
 }
 
 /**
  * Reads the head of a request, if it is one that no two parsers could read differently.
  * @param text - from the method to the empty line, one character per byte
- * @param prefix - what the path begins with, before its last segment
+ * @param prefix - what the path begins with, before its last segment, of what is answered here
  * @returns undefined when it is for the other server, right or wrong
  */
 export function parseHead(text: string, prefix: string): ParsedHead | undefined {
   const lineEnd = text.indexOf(CR_LF);
-  const line = text.slice(0, lineEnd);
-  if (!line.startsWith(`POST ${prefix}`) || !line.endsWith(" HTTP/1.1")) return undefined;
-  const path = line.slice("POST ".length, -" HTTP/1.1".length);
-  const segment = path.slice(prefix.length);
+  const [method, target = "", version, ...more] = text.slice(0, lineEnd).split(" ");
+  if (version !== "HTTP/1.1" || more.length > 0) return undefined;
   const fieldText = text.slice(lineEnd + 2, -2);
-  if (!plainSegment.test(segment) || !plainFields.test(fieldText)) return undefined;
-
-  const fields = readFields(fieldText);
+  const fields = plainFields.test(fieldText) ? readFields(fieldText) : undefined;
   const closes = fields && closesAfter(fields.get("connection"));
   if (!fields || closes === undefined) return undefined;
-  const lengthText = fields.get("content-length") ?? "";
+  if (!plainHost.test(fields.get("host") ?? "")) return undefined;
+
+  const lengthText = fields.get("content-length");
+  if (method === "GET") {
+    const isPlain = target.startsWith(FETCHED_PREFIX) && plainTarget.test(target);
+    if (!isPlain || lengthText !== undefined) return undefined;
+    const head = new FrontHead(method, target, undefined, closes, fields);
+    return { head, length: 0, lengthStart: text.length, lengthEnd: text.length };
+  }
+  const segment = target.startsWith(prefix) ? target.slice(prefix.length) : "";
+  if (method !== "POST" || !plainSegment.test(segment)) return undefined;
+  if (lengthText === undefined || !plainLength.test(lengthText)) return undefined;
   const length = Number(lengthText);
-  if (!plainHost.test(fields.get("host") ?? "") || !plainLength.test(lengthText)) return undefined;
   if (length > MAX_LENGTH) return undefined;
-  const nameAt = text.toLowerCase().indexOf("\r\ncontent-length:");
-  const lengthStart = text.indexOf(lengthText, nameAt + "\r\ncontent-length:".length);
-  const head = new FrontHead(path, segment, closes, fields);
+  const nameEnd = text.toLowerCase().indexOf(LENGTH_NAME) + LENGTH_NAME.length;
+  const lengthStart = text.indexOf(lengthText, nameEnd);
+  const head = new FrontHead(method, target, segment, closes, fields);
   return { head, length, lengthStart, lengthEnd: lengthStart + lengthText.length };
 }
 

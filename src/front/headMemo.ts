@@ -1,4 +1,4 @@
-import { type FrontHead, HEAD_END, MAX_LENGTH, parseHead } from "./head.ts";
+import { type FrontHead, HEAD_END, headStarts, MAX_LENGTH, parseHead } from "./head.ts";
 
 /** Most bytes of a head; a longer one is for the other server. */
 export const MAX_HEAD_BYTES = 16_384;
@@ -30,7 +30,7 @@ export class HeadMemo {
   bodyAt = 0;
   readonly #kept: KeptHead[] = [];
 
-  /** @param prefix - what the paths begin with that are answered here */
+  /** @param prefix - as for `parseHead` */
   constructor(private readonly prefix: string) {}
 
   /** @param text - one character per byte; may go on behind the head */
@@ -55,6 +55,12 @@ export class HeadMemo {
 
   #isSame({ head, before, after }: KeptHead, text: string): boolean {
     if (!text.startsWith(before)) return false;
+    if (after === "") {
+      this.head = head;
+      this.length = 0;
+      this.bodyAt = before.length;
+      return true;
+    }
     let at = before.length;
     let length = 0;
     let digit = text.charCodeAt(at) - 0x30;
@@ -74,8 +80,9 @@ export class HeadMemo {
 
   #mayBecomeHead(text: string): boolean {
     if (text.length >= MAX_HEAD_BYTES) return false;
-    const start = `POST ${this.prefix}`;
-    return text.length < start.length ? start.startsWith(text) : text.startsWith(start);
+    return headStarts(this.prefix).some((start) =>
+      text.length < start.length ? start.startsWith(text) : text.startsWith(start),
+    );
   }
 }
 

@@ -1,11 +1,13 @@
 import type { Socket } from "bun";
-import type { Peers } from "../lib/peerAddress.ts";
+import type { Peers } from "../lib/client.ts";
 
 /** Most that may wait to be sent to a server that is still being connected to. */
 const MAX_WAITING_BYTES = 65_536;
 
 /** Time in which one end takes nothing, after which nothing is expected of it, s. */
 const MAX_STALL_S = 60;
+/** Time for a client to close a connection that was closed on the other side, s. */
+const MAX_HANG_UP_S = 5;
 
 /** One direction: what one end sends and the other has not taken yet. */
 class Lane {
@@ -73,6 +75,8 @@ export class Tunnel {
   #waitingBytes = 0;
   #isEnded = false;
   #isClosed = false;
+  /** Seconds since the client was hung up on; undefined: it was not. */
+  #hungUpS: number | undefined;
 
   /** @param port - of the other server, on the loopback address */
   constructor(
@@ -125,7 +129,13 @@ export class Tunnel {
 
   /** Called once per second: ends what nobody takes. */
   sweep(): void {
-    if (this.#down?.isStalled() || this.#up?.isStalled()) this.client.terminate();
+    const isLeft = this.#hungUpS !== undefined && ++this.#hungUpS > MAX_HANG_UP_S;
+    if (isLeft || this.#down?.isStalled() || this.#up?.isStalled()) this.client.terminate();
+  }
+
+  #hangUp(): void {
+    this.#hungUpS ??= 0;
+    this.client.end();
   }
 
   #open(inner: Socket<unknown>, address: string): void {
@@ -134,7 +144,7 @@ export class Tunnel {
     this.#port = inner.localPort;
     this.peers.set(this.#port, address);
     this.#up = new Lane(this.client, inner, () => inner.shutdown());
-    this.#down = new Lane(inner, this.client, () => this.client.end());
+    this.#down = new Lane(inner, this.client, () => this.#hangUp());
     if (this.#waitingBytes > MAX_WAITING_BYTES) this.client.resume();
     this.#up.push(Buffer.concat(this.#waiting));
     this.#waiting = [];
@@ -145,6 +155,6 @@ export class Tunnel {
     this.peers.delete(this.#port);
     if (this.#isClosed) return;
     if (this.#down) this.#down.end();
-    else this.client.end();
+    else this.#hangUp();
   }
 }

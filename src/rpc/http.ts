@@ -1,7 +1,7 @@
 import { type Admitted, admitItems } from "../access/index.ts";
 import type { Chain } from "../chains/index.ts";
 import type { ErrorCode } from "../lib/errors.ts";
-import type { PlainAnswer } from "../lib/http.ts";
+import { JSON_FIELD, type PlainAnswer } from "../lib/http.ts";
 import type { CallUnderWay } from "../upstream/index.ts";
 import { errorBytes, invalidRequest } from "./answer.ts";
 import type { RequestBody } from "./request.ts";
@@ -47,13 +47,16 @@ export function tooLarge(): PlainAnswer {
 
 /** The answer to a caller who has left; it is only counted. */
 export function gone(): PlainAnswer {
-  return { status: 499, headers: {}, body: null };
+  return { status: 499, fields: "", errorCode: undefined, body: null };
 }
 
 /** The answer to what is no JSON-RPC request. */
-export function invalidRpc(status: number, code: ErrorCode = "INVALID_RPC_REQUEST"): PlainAnswer {
-  const headers = { "content-type": "application/json", "x-error-code": code };
-  return { status, headers, body: errorBytes("null", invalidRequest) };
+export function invalidRpc(
+  status: number,
+  errorCode: ErrorCode = "INVALID_RPC_REQUEST",
+): PlainAnswer {
+  const fields = `${JSON_FIELD}x-error-code: ${errorCode}\r\n`;
+  return { status, fields, errorCode, body: errorBytes("null", invalidRequest) };
 }
 
 /** A message to the proxy, counted and charged by the gate, and its answer. */
@@ -81,17 +84,18 @@ class GatedRun implements RpcInput, RpcTarget {
     this.#passage.chainId = chainId;
   }
 
-  answered({ status, body, attempts, source }: RpcOutput): void {
-    const headers: Record<string, string> = {
-      "content-type": "application/json",
-      "x-upstream-attempts": String(attempts),
-      "x-upstream-source": source,
-    };
-    if (status === 400) headers["x-error-code"] = "INVALID_RPC_REQUEST";
-    this.to.reply({ status, headers, body });
+  answered(output: RpcOutput): void {
+    this.to.reply(toAnswer(output));
   }
 
   failed(error: unknown): void {
     this.to.fail(error);
   }
+}
+
+function toAnswer({ status, body, attempts, source }: RpcOutput): PlainAnswer {
+  const fields = `${JSON_FIELD}x-upstream-attempts: ${attempts}\r\nx-upstream-source: ${source}\r\n`;
+  if (status === 200) return { status, fields, errorCode: undefined, body };
+  const errorCode = "INVALID_RPC_REQUEST";
+  return { status, fields: `${fields}x-error-code: ${errorCode}\r\n`, errorCode, body };
 }

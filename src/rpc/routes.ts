@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import { admitted, describeOperation, openSession, upgradeHeaders } from "../access/index.ts";
 import { ApiError } from "../lib/errors.ts";
-import { type PlainAnswer, readBody } from "../lib/http.ts";
+import { type PlainAnswer, readBody, toResponse } from "../lib/http.ts";
 import { invalidRequest } from "./answer.ts";
 import { answerCall, gone, invalidRpc, RPC_PREFIX, tooLarge } from "./http.ts";
 import { RpcAnswerSchema, RpcBodySchema, RpcErrorSchema } from "./model.ts";
@@ -20,7 +20,7 @@ export function rpcRoutes(
   const app = new Elysia({ name: "rpc" }).post(
     RPC_PATH,
     async ({ request, params }) =>
-      toResponse(service, await answer(service, request, params.chainId, options.maxBodyBytes)),
+      respond(service, await answer(service, request, params.chainId, options.maxBodyBytes)),
     describeOperation("rpc", {
       summary: "Send a JSON-RPC request to a chain",
       description:
@@ -61,12 +61,12 @@ export function rpcRoutes(
     RPC_PATH,
     ({ request, params, server, set }) => {
       const chain = service.findChain(params.chainId);
-      if (!chain) return toResponse(service, invalidRpc(400));
+      if (!chain) return respond(service, invalidRpc(400));
       const connection = sockets.accept(openSession(request), chain);
       const headers = upgradeHeaders(request);
       if (!server?.upgrade(request, { headers, data: connection })) {
         connection.close();
-        return toResponse(service, invalidRpc(400));
+        return respond(service, invalidRpc(400));
       }
       // Said of the answer the server has sent; an upgrade is counted and not charged.
       set.status = 101;
@@ -109,6 +109,7 @@ async function answer(
   }
 }
 
-function toResponse(service: RpcService, { body, ...init }: PlainAnswer): Response {
-  return new Response(body instanceof Uint8Array ? service.httpBody(body) : body, init);
+function respond(service: RpcService, plain: PlainAnswer): Response {
+  const { body } = plain;
+  return toResponse(plain, body instanceof Uint8Array ? service.httpBody(body) : body);
 }

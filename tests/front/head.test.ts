@@ -16,6 +16,8 @@ describe("answers itself", () => {
     ["a network's name", headOf("POST /api/public/rpc/arc-testnet HTTP/1.1", HOST, LENGTH)],
     ["an IPv6 host", headOf(LINE, "Host: [::1]:8080", LENGTH)],
     ["an empty body", headOf(LINE, HOST, "Content-Length: 0")],
+    ["GET", headOf("GET /api/public/prices HTTP/1.1", HOST)],
+    ["GET with a query", headOf("GET /api/public/usage?from=1 HTTP/1.1", HOST)],
     ["Connection: close", headOf(LINE, HOST, LENGTH, "Connection: close")],
   ])("%s", (_, text) => {
     expect(read(text)).toBe("head");
@@ -24,7 +26,11 @@ describe("answers itself", () => {
 
 describe("leaves to the other server", () => {
   test.each([
-    ["another method", headOf("GET /api/public/rpc/5042 HTTP/1.1", HOST)],
+    ["another method", headOf("PUT /api/public/rpc/5042 HTTP/1.1", HOST, LENGTH)],
+    ["GET with a body", headOf("GET /api/public/prices HTTP/1.1", HOST, LENGTH)],
+    ["GET of an escaped path", headOf("GET /api/public/%70rices HTTP/1.1", HOST)],
+    ["GET of what is not the API's", headOf("GET /console HTTP/1.1", HOST)],
+    ["a WebSocket", headOf("GET /api/public/rpc/1 HTTP/1.1", HOST, "Upgrade: websocket")],
     ["a method in lower case", headOf("post /api/public/rpc/5042 HTTP/1.1", HOST, LENGTH)],
     ["HTTP/1.0", headOf("POST /api/public/rpc/5042 HTTP/1.0", HOST, LENGTH)],
     ["another path", headOf("POST /api/public/bridge HTTP/1.1", HOST, LENGTH)],
@@ -72,14 +78,14 @@ test("waits for the rest of what may become its own", () => {
   }
 });
 
-describe("a head that comes again", () => {
-  const again = (lengthText: string) => headOf(LINE, HOST, `Content-Length: ${lengthText}`);
-  const memoOf = (text: string) => {
-    const memo = new HeadMemo(PREFIX);
-    memo.read(text);
-    return memo;
-  };
+const again = (lengthText: string) => headOf(LINE, HOST, `Content-Length: ${lengthText}`);
+const memoOf = (text: string) => {
+  const memo = new HeadMemo(PREFIX);
+  memo.read(text);
+  return memo;
+};
 
+describe("a head that comes again", () => {
   test("is the same head, whatever the length of its body", () => {
     const memo = memoOf(again("7"));
     const { head } = memo;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { ApiError } from "../../src/lib/errors.ts";
-import { errorAnswer, readJson, rejectWith } from "../../src/lib/http.ts";
+import { errorAnswer, fieldPairs, readJson, rejectWith } from "../../src/lib/http.ts";
 
 const Body = Type.Object({
   name: Type.String({ description: "a name" }),
@@ -76,7 +76,11 @@ test("the error envelope has success and error only, and the code as a header", 
     new ApiError("RATE_LIMIT_EXCEEDED", undefined, { "retry-after": "3" }),
   );
   expect(answer.status).toBe(429);
-  expect(answer.headers["x-error-code"]).toBe("RATE_LIMIT_EXCEEDED");
-  expect(answer.headers["retry-after"]).toBe("3");
+  expect(answer.errorCode).toBe("RATE_LIMIT_EXCEEDED");
+  expect(fieldPairs(answer.fields)).toEqual([
+    ["content-type", "application/json"],
+    ["retry-after", "3"],
+    ["x-error-code", "RATE_LIMIT_EXCEEDED"],
+  ]);
   expect(answer.body).toBe('{"success":false,"error":"Rate limit exceeded"}');
 });
