@@ -3,10 +3,6 @@ import { type Known, USUAL_LIMIT } from "./caps.ts";
 /** With more pieces than this, it is worth asking an upstream whose limit is unknown for more. */
 const WORTH_PROBING = 16;
 
-/** What a trial is taken to cost beside its pieces, in requests, when it is for a lot of blocks. */
-const TRIAL_REQUESTS = 3;
-const LOT_OF_BLOCKS = 1_000;
-
 /** How a range is to be asked for. */
 export interface Plan {
   /** Blocks per request; 0 when a single block is too much for everyone. */
@@ -43,9 +39,12 @@ export function planPieces(blocks: number, upstreams: readonly Known[]): Plan {
   return { size: isUsual ? Math.min(blocks, USUAL_LIMIT) : blocks, isTrial: true };
 }
 
-/** How many requests a range is likely to take, as planned. */
+/**
+ * How many requests a range is likely to take, as planned. A trial may be refused and then take more
+ * than what makes one worthwhile; the fewer blocks it is for, the less likely that is.
+ */
 export function expectedRequests(blocks: number, { size, isTrial }: Plan): number {
   if (size === 0) return Number.POSITIVE_INFINITY;
-  const risk = isTrial ? TRIAL_REQUESTS * Math.min(1, blocks / LOT_OF_BLOCKS) : 0;
+  const risk = isTrial ? WORTH_PROBING * Math.min(1, blocks / USUAL_LIMIT) : 0;
   return Math.ceil(blocks / size) + risk;
 }

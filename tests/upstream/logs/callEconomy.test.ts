@@ -85,6 +85,19 @@ describe("100,000 blocks over limits of 1,000, 2,000 and 10,000 with 5 % faults"
   );
 });
 
+test("a process that has just started waits for the first look at the node it knows to take most", async () => {
+  for (let seed = 1; seed <= 20; seed++) {
+    const dependencies = { logCaps: storeInMemory(), cacheMaxBytes: 0 };
+    const first = await nodes({ seed, dependencies });
+    await query(first, 50_001, 150_000);
+    const later = threeCaps({ seed: seed + 1_000, dependencies });
+    open.push(later);
+    later.chain.logEvery = 100;
+    const { requests, refused } = await query(later, 50_001, 150_000);
+    expect([seed, requests, refused]).toEqual([seed, MINIMAL, 0]);
+  }
+});
+
 /** Nodes whose limits are known, and the largest of them. */
 async function known(): Promise<{ sim: Simulation; large: Simulation["nodes"][number] }> {
   const sim = await nodes({ dependencies: { cacheMaxBytes: 0 } });
