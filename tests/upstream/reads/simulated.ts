@@ -13,6 +13,8 @@ import { registryOf } from "../node.ts";
 /** A chain that exists in memory: one block after another, some with logs. */
 export class SimulatedChain {
   head: number;
+  /** Blocks from one log to the next. */
+  logEvery = 1;
   /** Changes the hashes of all blocks from a number on. */
   fork = { from: Number.POSITIVE_INFINITY, name: "" };
 
@@ -30,7 +32,7 @@ export class SimulatedChain {
     return { number: hex(number), hash: this.hash(number), parentHash, transactions: [] };
   }
 
-  /** One log per block. */
+  /** The only log of a block that has one. */
   log(number: number) {
     return {
       address: `0x${"ab".repeat(20)}`,
@@ -221,7 +223,7 @@ function answerLogs(
   if (maxResults !== undefined && last - from + 1 > maxResults) {
     return new RpcFailure(-32_005, `query returned more than ${maxResults} results`);
   }
-  return Array.from({ length: Math.max(0, last - from + 1) }, (_, index) =>
-    chain.log(from + index),
-  );
+  const first = Math.ceil(from / chain.logEvery) * chain.logEvery;
+  const logs = Math.max(0, Math.floor((last - first) / chain.logEvery) + 1);
+  return Array.from({ length: logs }, (_, index) => chain.log(first + index * chain.logEvery));
 }
