@@ -74,9 +74,10 @@ function openSqliteDatabase(url: string): Database {
   const file = sqliteFile(url);
   const connection = openSqlite(file);
   const keysRevision = createKeysRevision(connection);
+  const usage = createUsageStore(connection);
   return {
     keys: createKeyStore(connection, keysRevision),
-    usage: createUsageStore(connection),
+    usage,
     audit: createAuditStore(connection),
     settings: createSettingsStore(connection),
     logCaps: createLogCapStore(connection),
@@ -88,7 +89,10 @@ function openSqliteDatabase(url: string): Database {
     activity: createActivityStore(connection),
     peers: createSqlitePeers(connection),
     file: file === ":memory:" ? undefined : file,
-    close: () => connection.client.close(),
+    close() {
+      usage.close();
+      connection.client.close();
+    },
   };
 }
 

@@ -70,6 +70,23 @@ export const usage = sqliteTable(
   (table) => [primaryKey({ columns: [table.keyId, table.hour, table.operation, table.chainId] })],
 );
 
+/** Charges that are not in the ledger yet, a line per commit. */
+export const usageJournal = sqliteTable("usage_journal", {
+  seq: integer().primaryKey(),
+  /** Rows of key, hour, operation, chain, requests and units. */
+  charges: text({ mode: "json" }).$type<readonly (readonly (string | number)[])[]>().notNull(),
+});
+
+/** One row: how far the journal is in the ledger. */
+export const usageFold = sqliteTable("usage_fold", {
+  /** The process that wrote last. */
+  owner: text().notNull(),
+  /** Last line of the journal that is being brought into the ledger; 0: none. */
+  through: integer().notNull(),
+  /** Of those lines, charges of keys up to here are in the ledger; null: all are. */
+  foldedTo: text("folded_to"),
+});
+
 /** Who changed what. Triggers of the second migration refuse updates and deletes. */
 export const audit = sqliteTable("audit", {
   id: integer().primaryKey({ autoIncrement: true }),

@@ -30,6 +30,7 @@ export function openSqlite(file: string): SqliteConnection {
   client.run("PRAGMA journal_mode = WAL");
   client.run("PRAGMA synchronous = NORMAL");
   client.run("PRAGMA foreign_keys = ON");
+  client.run("PRAGMA temp_store = MEMORY");
   migrate(client);
   return { orm: drizzle(client, { schema }), client };
 }
