@@ -54,6 +54,16 @@ export const keySecrets = sqliteTable(
   (table) => [index("key_secrets_key_id").on(table.keyId)],
 );
 
+/**
+ * What a secret's hash opens, all in one row, so that a key is checked by one look into one tree.
+ * Triggers of the migration keep it as the tables say of which it is made.
+ */
+export const keyLookup = sqliteTable("key_lookup", {
+  hash: text().primaryKey(),
+  /** Columns of key, secret and account, as the view `key_records` orders them. */
+  record: text().notNull(),
+});
+
 /** The ledger: what each key was charged, per operation, chain and hour. */
 export const usage = sqliteTable(
   "usage",
