@@ -7,8 +7,6 @@ const FLUSH_AFTER_MS = 1_000;
 export const MAX_ERRORS_PER_KEY = 100;
 /** Errors that wait to be stored, of all keys together; more are not kept. */
 const MAX_WAITING_ERRORS = 2_000;
-/** Keys whose last use waits to be stored; more are not kept. */
-const MAX_WAITING_KEYS = 10_000;
 const MAX_TEXT_LENGTH = 300;
 
 /** Notes what keys do, for their holders to see; costs a request next to nothing. */
@@ -58,7 +56,7 @@ export function createActivityLog(
 
   return {
     used(keyId) {
-      if (used.size < MAX_WAITING_KEYS) used.set(keyId, clock.now());
+      if (used.size < store.maxWaitingUses) used.set(keyId, clock.now());
       schedule();
     },
     failed(error) {

@@ -48,7 +48,7 @@ export function createMeter(store: UsageStore, clock: Clock): Meter {
       const batch = pending;
       pending = undefined;
       try {
-        await store.add(batch.rows.values());
+        await store.add(batch.rows.values(), clock.now());
         batch.done.resolve();
       } catch (error) {
         batch.done.reject(error);

@@ -14,6 +14,7 @@ import { createSqlitePeers } from "./sqlitePeers.ts";
 import { openPostgres } from "./postgres/database.ts";
 import type { Awaitable, Database } from "./types.ts";
 import { createUpstreamChangeStore } from "./upstreamChangeStore.ts";
+import { createUsageJournal } from "./usageJournal.ts";
 import { createUsageStore } from "./usageStore.ts";
 
 export type {
@@ -74,7 +75,8 @@ function openSqliteDatabase(url: string): Database {
   const file = sqliteFile(url);
   const connection = openSqlite(file);
   const keysRevision = createKeysRevision(connection);
-  const usage = createUsageStore(connection);
+  const journal = createUsageJournal(connection);
+  const usage = createUsageStore(connection, journal);
   return {
     keys: createKeyStore(connection, keysRevision),
     usage,
@@ -86,7 +88,7 @@ function openSqliteDatabase(url: string): Database {
     accounts: createAccountStore(connection, keysRevision),
     invitations: createInvitationStore(connection),
     signIn: createSignInStore(connection),
-    activity: createActivityStore(connection),
+    activity: createActivityStore(connection, journal),
     peers: createSqlitePeers(connection),
     file: file === ":memory:" ? undefined : file,
     close() {

@@ -83,6 +83,8 @@ export const usage = sqliteTable(
 /** Charges that are not in the ledger yet, a line per commit. */
 export const usageJournal = sqliteTable("usage_journal", {
   seq: integer().primaryKey(),
+  /** When their keys were used, ms since the epoch; 0: that is not noted. */
+  at: integer().notNull(),
   /** Rows of key, hour, operation, chain, requests and units. */
   charges: text({ mode: "json" }).$type<readonly (readonly (string | number)[])[]>().notNull(),
 });

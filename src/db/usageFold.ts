@@ -22,6 +22,11 @@ const FOLD = `
   FROM temp.usage_pending WHERE ${KEYS_OF_STEP}
   ORDER BY key_id, hour, operation, chain_id
   ON CONFLICT DO UPDATE SET requests = requests + excluded.requests, cu = cu + excluded.cu`;
+const NOTE_USES = `
+  INSERT INTO key_last_used (key_id, at)
+  SELECT key_id, max(at) FROM temp.usage_pending WHERE ${KEYS_OF_STEP} AND at > 0
+  GROUP BY key_id
+  ON CONFLICT DO UPDATE SET at = max(at, excluded.at)`;
 
 /** Brings charges from the journal into the ledger. */
 export interface UsageFold {
@@ -43,7 +48,7 @@ export function settleLedger(connection: Connection): void {
 }
 
 /**
- * Folds the journal into the ledger, in steps that each leave both in agreement: a step's rows and
+ * Folds the journal into the ledger, and notes when keys were used, in steps that each leave both in agreement: a step's rows and
  * the note of how far folding has come are one commit.
  */
 export function createUsageFold({ client }: Connection, journal: UsageJournal): UsageFold {
@@ -51,6 +56,7 @@ export function createUsageFold({ client }: Connection, journal: UsageJournal): 
     SELECT key_id AS key FROM temp.usage_pending WHERE generation = $generation AND key_id > $from
     ORDER BY key_id LIMIT 1 OFFSET ${ROWS_PER_STEP - 1}`);
   const fold = client.query(FOLD);
+  const noteUses = client.query(NOTE_USES);
   const forget = client.query(`DELETE FROM temp.usage_pending WHERE ${KEYS_OF_STEP}`);
   const note = client.query("UPDATE usage_fold SET through = $through, folded_to = $foldedTo");
   const trim = client.query<null, [number]>(`
@@ -62,6 +68,7 @@ export function createUsageFold({ client }: Connection, journal: UsageJournal): 
     const key = lastKey.get({ generation, from })?.key ?? null;
     const step = { generation, from, to: key ?? END };
     fold.run(step);
+    noteUses.run(step);
     forget.run(step);
     note.run({ through, foldedTo: key });
     return { generation, through, foldedTo: key };

@@ -13,8 +13,8 @@ export interface Sealed {
 
 /** The ledger's journal, with the sums of what is not in the ledger yet. */
 export interface UsageJournal {
-  /** Writes charges in one commit. */
-  append(rows: readonly UsageRow[]): void;
+  /** Writes charges in one commit. @param at - when their keys were used; 0: not to be noted */
+  append(rows: readonly UsageRow[], at: number): void;
   /** Brings the sums in memory up to what the database says. */
   refresh(): void;
   /** Makes this process the one that writes; to be called in the transaction that does. */
@@ -30,17 +30,18 @@ export interface UsageJournal {
 const PENDING_TABLE = `
   CREATE TEMP TABLE usage_pending (
     key_id TEXT NOT NULL, hour INTEGER NOT NULL, operation TEXT NOT NULL, chain_id INTEGER NOT NULL,
-    generation INTEGER NOT NULL, requests INTEGER NOT NULL, cu INTEGER NOT NULL,
+    generation INTEGER NOT NULL, requests INTEGER NOT NULL, cu INTEGER NOT NULL, at INTEGER NOT NULL,
     PRIMARY KEY (key_id, hour, operation, chain_id, generation)
   ) WITHOUT ROWID`;
 const ADD_PENDING = `
-  INSERT INTO temp.usage_pending VALUES (?, ?, ?, ?, ?, ?, ?)
-  ON CONFLICT DO UPDATE SET requests = requests + excluded.requests, cu = cu + excluded.cu`;
+  INSERT INTO temp.usage_pending VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT DO UPDATE SET requests = requests + excluded.requests, cu = cu + excluded.cu,
+    at = max(at, excluded.at)`;
 const LOAD_PENDING = `
   INSERT INTO temp.usage_pending
-  SELECT key_id, hour, operation, chain_id, seq > $through, sum(requests), sum(cu)
+  SELECT key_id, hour, operation, chain_id, seq > $through, sum(requests), sum(cu), max(at)
   FROM (
-    SELECT seq, value ->> 0 AS key_id, value ->> 1 AS hour, value ->> 2 AS operation,
+    SELECT seq, at, value ->> 0 AS key_id, value ->> 1 AS hour, value ->> 2 AS operation,
       value ->> 3 AS chain_id, value ->> 4 AS requests, value ->> 5 AS cu
     FROM usage_journal, json_each(charges))
   WHERE seq > $through OR key_id > $foldedTo
@@ -68,7 +69,9 @@ export function createUsageJournal({ client }: Pick<SqliteConnection, "client">)
   const take = client.query<null, [string]>("UPDATE usage_fold SET owner = ?");
   const clear = client.query("DELETE FROM temp.usage_pending");
   const load = client.query<null, { through: number; foldedTo: string | null }>(LOAD_PENDING);
-  const addLine = client.query<null, [string]>("INSERT INTO usage_journal (charges) VALUES (?)");
+  const addLine = client.query<null, [number, string]>(
+    "INSERT INTO usage_journal (at, charges) VALUES (?, ?)",
+  );
   const addPending = client.query(ADD_PENDING);
   const lastLine = client.query<{ seq: number }, []>("SELECT max(seq) AS seq FROM usage_journal");
   let generation = 1;
@@ -87,19 +90,19 @@ export function createUsageJournal({ client }: Pick<SqliteConnection, "client">)
   const own = () => {
     if (refresh()) take.run(self);
   };
-  const write = client.transaction((rows: readonly UsageRow[]) => {
+  const write = client.transaction((rows: readonly UsageRow[], at: number) => {
     own();
-    addLine.run(JSON.stringify(rows.map(toValues)));
+    addLine.run(at, JSON.stringify(rows.map(toValues)));
     for (const row of rows) {
       const [keyId, hour, operation, chainId, requests, cu] = toValues(row);
-      addPending.run(keyId, hour, operation, chainId, generation, requests, cu);
+      addPending.run(keyId, hour, operation, chainId, generation, requests, cu, at);
     }
   });
 
   const journal: UsageJournal = {
-    append(rows) {
+    append(rows, at) {
       if (rows.length === 0) return;
-      write.immediate(rows);
+      write.immediate(rows, at);
       gathered += rows.length;
     },
     refresh: client.transaction(() => void refresh()),

@@ -3,7 +3,7 @@ import { integer, sqliteView, text } from "drizzle-orm/sqlite-core";
 import type { SqliteConnection } from "./sqlite.ts";
 import type { UsageStore } from "./types.ts";
 import { createUsageFold } from "./usageFold.ts";
-import { createUsageJournal } from "./usageJournal.ts";
+import type { UsageJournal } from "./usageJournal.ts";
 
 /** What the ledger holds and what is on the way to it. */
 const charged = sqliteView("charged", {
@@ -27,9 +27,11 @@ export interface SqliteUsageStore extends UsageStore {
 }
 
 /** The ledger in SQLite. */
-export function createUsageStore(connection: SqliteConnection): SqliteUsageStore {
+export function createUsageStore(
+  connection: SqliteConnection,
+  journal: UsageJournal,
+): SqliteUsageStore {
   const { orm, client } = connection;
-  const journal = createUsageJournal(connection);
   const fold = createUsageFold(connection, journal);
   client.run(CHARGED);
   const requests = sql<number>`sum(${charged.requests})`;
@@ -53,8 +55,8 @@ export function createUsageStore(connection: SqliteConnection): SqliteUsageStore
       ceilingCu: allowanceCu,
     }),
     allotmentEpoch: () => 0,
-    add(rows) {
-      journal.append([...rows]);
+    add(rows, at = 0) {
+      journal.append([...rows], at);
       fold.appended();
     },
     totalCu,

@@ -75,6 +75,22 @@ describe("the ledger's journal", () => {
     database.close();
   });
 
+  test("a charge notes when its key was used, before and after it is in the ledger", async () => {
+    using directory = temporaryFile();
+    const { usage, activity, close } = openDatabase(`file:${directory.file}`);
+    await activity.save([["a", 50]], [], 100);
+    await usage.add([row("a"), row("b")], 70);
+    await usage.add([row("b"), row("c")], 60);
+    await usage.add([row("d")]);
+    const expected = new Map([["a", 70], ["b", 70], ["c", 60]]); // prettier-ignore
+    expect(await activity.lastUsed(["a", "b", "c", "d", "e"])).toEqual(expected);
+    const other = openSqlite(directory.file);
+    settleLedger(other);
+    other.client.close();
+    expect(await activity.lastUsed(["a", "b", "c", "d", "e"])).toEqual(expected);
+    close();
+  });
+
   test("a process that ends after any step loses and repeats nothing", () => {
     using directory = temporaryFile();
     const random = seededRandom(11);
@@ -82,7 +98,7 @@ describe("the ledger's journal", () => {
     for (let process = 0; process < 60; process++) {
       const { client, journal, fold } = open(directory.file);
       for (let action = Math.floor(random() * 12); action > 0; action--) {
-        if (random() < 0.5) journal.append(charge(random, totals));
+        if (random() < 0.5) journal.append(charge(random, totals), 0);
         else fold.takeStep();
       }
       // As when it is killed: nothing is told to the journal.
@@ -103,7 +119,7 @@ describe("the ledger's journal", () => {
     const reader = openDatabase(`file:${directory.file}`);
     for (let action = 0; action < 600; action++) {
       const { journal, fold } = processes[Math.floor(random() * processes.length)]!;
-      if (random() < 0.5) journal.append(charge(random, totals));
+      if (random() < 0.5) journal.append(charge(random, totals), 0);
       else fold.takeStep();
       const keyId = `key_${Math.floor(random() * KEYS)}`;
       if (action % 20 === 0) {
@@ -120,7 +136,8 @@ describe("the ledger's journal", () => {
     using directory = temporaryFile();
     const { client, journal, fold } = open(directory.file);
     const rows = Array.from({ length: 5_000 }, (_, index) => row(`key_${index}`));
-    for (let from = 0; from < rows.length; from += 50) journal.append(rows.slice(from, from + 50));
+    for (let from = 0; from < rows.length; from += 50)
+      journal.append(rows.slice(from, from + 50), 0);
     let steps = 0;
     let before = 0;
     do {

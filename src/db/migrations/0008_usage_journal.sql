@@ -6,6 +6,7 @@ CREATE TABLE `usage_fold` (
 --> statement-breakpoint
 CREATE TABLE `usage_journal` (
 	`seq` integer PRIMARY KEY NOT NULL,
+	`at` integer NOT NULL,
 	`charges` text NOT NULL
 );
 --> statement-breakpoint
