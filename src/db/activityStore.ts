@@ -24,12 +24,12 @@ export function createActivityStore(
     })
     .prepare();
 
-  const lastUsed = client.query<{ keyId: string; at: number }, [string]>(`
-    SELECT key_id AS keyId, max(at) AS at
-    FROM json_each(?) JOIN (
-      SELECT key_id, at FROM key_last_used UNION ALL SELECT key_id, at FROM temp.usage_pending
-    ) ON key_id = value
-    WHERE at > 0 GROUP BY key_id`);
+  const isWanted = "key_id IN (SELECT value FROM json_each($keyIds))";
+  const lastUsed = client.query<{ keyId: string; at: number }, { keyIds: string }>(`
+    SELECT key_id AS keyId, max(at) AS at FROM (
+      SELECT key_id, at FROM key_last_used WHERE ${isWanted}
+      UNION ALL SELECT key_id, at FROM temp.usage_pending WHERE ${isWanted} AND at > 0)
+    GROUP BY key_id`);
 
   return {
     maxWaitingUses: MAX_WAITING_USES,
@@ -58,7 +58,7 @@ export function createActivityStore(
     },
     lastUsed(keyIds) {
       journal.refresh();
-      const rows = lastUsed.all(JSON.stringify(keyIds));
+      const rows = lastUsed.all({ keyIds: JSON.stringify(keyIds) });
       return new Map(rows.map(({ keyId, at }) => [keyId, at]));
     },
     errors: (keyIds, limit) =>
