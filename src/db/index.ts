@@ -89,7 +89,7 @@ function openSqliteDatabase(url: string): Database {
     invitations: createInvitationStore(connection),
     signIn: createSignInStore(connection),
     activity: createActivityStore(connection, journal),
-    peers: createSqlitePeers(connection),
+    peers: createSqlitePeers(connection, journal),
     file: file === ":memory:" ? undefined : file,
     close() {
       usage.close();

@@ -8,10 +8,10 @@ const FOLD_AFTER_MS = 5_000;
 /** Rows that gather before they are brought into the ledger sooner. */
 const MAX_GATHERED = 100_000;
 /** Rows of one step, some more where keys have several; a step takes about 1 ms. */
-const ROWS_PER_STEP = 250;
+const ROWS_PER_STEP = 200;
 const LINES_PER_STEP = 100;
 /** Time for answers between two steps. */
-const PAUSE_MS = 4;
+const PAUSE_MS = 3;
 /** Sorts behind every text. */
 const END = new Uint8Array(0);
 
@@ -95,15 +95,20 @@ export function createUsageFold({ client }: Connection, journal: UsageJournal): 
     timer = setTimeout(run, delayMs);
     timer.unref();
   };
-  const run = () => {
-    timer = undefined;
-    isUrgent = false;
+  /** @returns whether it could be taken: the database may be busy, or full */
+  const tryStep = (): boolean => {
     try {
       takeStep();
+      return true;
     } catch {
-      // The database is busy or full, which those who charge are told of; it is tried again.
-      return schedule(FOLD_AFTER_MS);
+      // Whoever charges is told of it; what is not in the ledger yet stays in the journal.
+      return false;
     }
+  };
+  const run = () => {
+    timer = undefined;
+    if (!tryStep()) return schedule(FOLD_AFTER_MS);
+    isUrgent = false;
     if (journal.sealed) schedule(PAUSE_MS);
     else if (journal.gathered > 0) schedule(FOLD_AFTER_MS);
   };
@@ -111,8 +116,8 @@ export function createUsageFold({ client }: Connection, journal: UsageJournal): 
   return {
     takeStep,
     appended() {
-      // Steps that fall behind are taken by those who charge, so that the journal stays bounded.
-      if (journal.gathered > 2 * MAX_GATHERED) takeStep();
+      // Where steps fall behind, those who charge take them, so that the journal stays bounded.
+      if (journal.gathered > 2 * MAX_GATHERED) tryStep();
       if (timer === undefined) schedule(FOLD_AFTER_MS);
       if (journal.gathered < MAX_GATHERED || journal.sealed || isUrgent) return;
       isUrgent = true;

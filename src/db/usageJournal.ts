@@ -19,6 +19,8 @@ export interface UsageJournal {
   refresh(): void;
   /** Makes this process the one that writes; to be called in the transaction that does. */
   own(): void;
+  /** The same in a transaction of its own, since it takes a while where much was left behind. */
+  takeOver(): void;
   /** Rows written since the newest generation began. */
   readonly gathered: number;
   sealed: Sealed | undefined;
@@ -37,15 +39,14 @@ const ADD_PENDING = `
   INSERT INTO temp.usage_pending VALUES (?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT DO UPDATE SET requests = requests + excluded.requests, cu = cu + excluded.cu,
     at = max(at, excluded.at)`;
-const LOAD_PENDING = `
-  INSERT INTO temp.usage_pending
-  SELECT key_id, hour, operation, chain_id, seq > $through, sum(requests), sum(cu), max(at)
-  FROM (
-    SELECT seq, at, value ->> 0 AS key_id, value ->> 1 AS hour, value ->> 2 AS operation,
-      value ->> 3 AS chain_id, value ->> 4 AS requests, value ->> 5 AS cu
-    FROM usage_journal, json_each(charges))
-  WHERE seq > $through OR key_id > $foldedTo
-  GROUP BY 1, 2, 3, 4, 5`;
+
+interface Line {
+  readonly seq: number;
+  readonly at: number;
+  /** JSON of {@link Values} of each row. */
+  readonly charges: string;
+}
+type Values = ReturnType<typeof toValues>;
 
 interface State {
   readonly owner: string;
@@ -68,7 +69,7 @@ export function createUsageJournal({ client }: Pick<SqliteConnection, "client">)
   const readState = client.query<State, []>("SELECT owner, through, folded_to FROM usage_fold");
   const take = client.query<null, [string]>("UPDATE usage_fold SET owner = ?");
   const clear = client.query("DELETE FROM temp.usage_pending");
-  const load = client.query<null, { through: number; foldedTo: string | null }>(LOAD_PENDING);
+  const lines = client.query<Line, []>("SELECT seq, at, charges FROM usage_journal ORDER BY seq");
   const addLine = client.query<null, [number, string]>(
     "INSERT INTO usage_journal (at, charges) VALUES (?, ?)",
   );
@@ -77,26 +78,39 @@ export function createUsageJournal({ client }: Pick<SqliteConnection, "client">)
   let generation = 1;
   let gathered = 0;
 
+  const load = ({ through, folded_to: foldedTo }: Omit<State, "owner">) => {
+    clear.run();
+    generation = 1;
+    gathered = 0;
+    for (const { seq, at, charges } of lines.iterate()) {
+      const isNew = seq > through;
+      for (const values of JSON.parse(charges) as Values[]) {
+        if (!isNew && (foldedTo === null || values[0] <= foldedTo)) continue;
+        add(values, Number(isNew), at);
+        gathered += 1;
+      }
+    }
+    journal.sealed = through > 0 ? { generation: 0, through, foldedTo } : undefined;
+  };
+  const add = ([keyId, hour, operation, chainId, requests, cu]: Values, of: number, at: number) =>
+    addPending.run(keyId, hour, operation, chainId, of, requests, cu, at);
+
   /** @returns whether the sums had to be read anew, because another process wrote last */
   const refresh = (): boolean => {
-    const { owner, through, folded_to: foldedTo } = readState.get() ?? { owner: "", ...nothing };
+    const { owner, ...folded } = readState.get() ?? nothing;
     if (owner === self) return false;
-    clear.run();
-    gathered = load.run({ through, foldedTo }).changes;
-    generation = 1;
-    journal.sealed = through > 0 ? { generation: 0, through, foldedTo } : undefined;
+    load(folded);
     return true;
   };
   const own = () => {
     if (refresh()) take.run(self);
   };
+  const takeOver = client.transaction(own);
   const write = client.transaction((rows: readonly UsageRow[], at: number) => {
     own();
-    addLine.run(at, JSON.stringify(rows.map(toValues)));
-    for (const row of rows) {
-      const [keyId, hour, operation, chainId, requests, cu] = toValues(row);
-      addPending.run(keyId, hour, operation, chainId, generation, requests, cu, at);
-    }
+    const all = rows.map(toValues);
+    addLine.run(at, JSON.stringify(all));
+    for (const values of all) add(values, generation, at);
   });
 
   const journal: UsageJournal = {
@@ -107,6 +121,7 @@ export function createUsageJournal({ client }: Pick<SqliteConnection, "client">)
     },
     refresh: client.transaction(() => void refresh()),
     own,
+    takeOver: () => takeOver.immediate(),
     get gathered() {
       return gathered;
     },
@@ -123,7 +138,7 @@ export function createUsageJournal({ client }: Pick<SqliteConnection, "client">)
   return journal;
 }
 
-const nothing = { through: 0, folded_to: null };
+const nothing: State = { owner: "", through: 0, folded_to: null };
 
 function toValues({ keyId, hour, operation, chainId, requests, cu }: UsageRow) {
   return [keyId, hour, operation, chainId, requests, cu] as const;

@@ -144,7 +144,7 @@ describe("the ledger's journal", () => {
       fold.takeStep();
       steps++;
       const { size } = totalsIn(directory.file);
-      expect(size - before).toBeLessThanOrEqual(250);
+      expect(size - before).toBeLessThanOrEqual(200);
       before = size;
     } while (journal.sealed && steps < 100);
     expect(before).toBe(rows.length);
