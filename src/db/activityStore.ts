@@ -25,7 +25,7 @@ export function createActivityStore(
     .prepare();
 
   const isWanted = "key_id IN (SELECT value FROM json_each($keyIds))";
-  const lastUsed = client.query<{ keyId: string; at: number }, { keyIds: string }>(`
+  const selectUses = client.query<{ keyId: string; at: number }, { keyIds: string }>(`
     SELECT key_id AS keyId, max(at) AS at FROM (
       SELECT key_id, at FROM key_last_used WHERE ${isWanted}
       UNION ALL SELECT key_id, at FROM temp.usage_pending WHERE ${isWanted} AND at > 0)
@@ -58,7 +58,7 @@ export function createActivityStore(
     },
     lastUsed(keyIds) {
       journal.refresh();
-      const rows = lastUsed.all({ keyIds: JSON.stringify(keyIds) });
+      const rows = selectUses.all({ keyIds: JSON.stringify(keyIds) });
       return new Map(rows.map(({ keyId, at }) => [keyId, at]));
     },
     errors: (keyIds, limit) =>

@@ -89,9 +89,10 @@ describe("memory window", () => {
   });
 });
 
+const idOf = (index: number) => `key_${Bun.hash(String(index)).toString(16).padStart(16, "0")}`;
+
 test("the windows of a million keys are exact, each of them", async () => {
   const window = createMemoryWindow(windowMs, new ManualClock());
-  const idOf = (index: number) => `key_${Bun.hash(String(index)).toString(16).padStart(16, "0")}`;
   const keys = 1_000_000;
   for (let index = 0; index < keys; index++) await window.take(idOf(index), 3, 4);
   let exact = 0;
