@@ -36,7 +36,7 @@ export const growthCallers: Scenario = {
   title: "fixed answers for keys drawn at random from all, 64 clients",
   run: async (bench) =>
     compareSizes(bench, growthCallers, "calling keys", await keySizes(bench, Infinity), [
-      "At the two largest sizes most keys are read from the database, and a commit writes a page for nearly every charge, because no two of its rows lie together.",
+      "At the two largest sizes nearly every key is read from the database, and nearly every charge is a row of its own in the ledger.",
     ]),
 };
 

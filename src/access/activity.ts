@@ -7,8 +7,6 @@ const FLUSH_AFTER_MS = 1_000;
 export const MAX_ERRORS_PER_KEY = 100;
 /** Errors that wait to be stored, of all keys together; more are not kept. */
 const MAX_WAITING_ERRORS = 2_000;
-/** Keys whose last use waits to be stored; more are not kept. */
-const MAX_WAITING_KEYS = 10_000;
 const MAX_TEXT_LENGTH = 300;
 
 /** Notes what keys do, for their holders to see; costs a request next to nothing. */
@@ -59,7 +57,7 @@ export function createActivityLog(
   return {
     used(keyId) {
       // Within the second until all of it is stored, the first use speaks for those after it.
-      if (used.has(keyId) || used.size >= MAX_WAITING_KEYS) return;
+      if (used.has(keyId) || used.size >= store.maxWaitingUses) return;
       used.set(keyId, clock.now());
       schedule();
     },

@@ -38,7 +38,7 @@ interface Account {
 }
 
 const HOUR_MS = 3_600_000;
-const MAX_IDLE_ACCOUNTS = 10_000;
+const MAX_IDLE_ACCOUNTS = 100_000;
 /** Shares unused for this long are given back, and an exhausted allowance is asked for again. */
 const IDLE_MS = 1_000;
 const nothingHeld: Reservation = { settle() {} };

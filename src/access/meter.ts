@@ -52,7 +52,7 @@ export function createMeter(store: UsageStore, clock: Clock): Meter {
     pending = undefined;
     let failure: unknown;
     try {
-      const adding = batch && store.add(batch.rows.values());
+      const adding = batch && store.add(batch.rows.values(), clock.now());
       if (adding instanceof Promise) await adding;
     } catch (error) {
       failure = error;

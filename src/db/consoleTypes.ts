@@ -121,6 +121,8 @@ export interface KeyErrorEntry {
 
 /** What keys were last seen doing. Newer writes win; losing a second of it is no harm. */
 export interface ActivityStore {
+  /** Last uses that may wait to be stored; keys that are charged may be noted by their charges. */
+  readonly maxWaitingUses: number;
   /**
    * Stores what was gathered. A key's time of last use never goes back; of its errors the newest
    * `maxErrorsPerKey` are kept.

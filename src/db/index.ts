@@ -14,6 +14,7 @@ import { createSqlitePeers } from "./sqlitePeers.ts";
 import { openPostgres } from "./postgres/database.ts";
 import type { Awaitable, Database } from "./types.ts";
 import { createUpstreamChangeStore } from "./upstreamChangeStore.ts";
+import { createUsageJournal } from "./usageJournal.ts";
 import { createUsageStore } from "./usageStore.ts";
 
 export type {
@@ -74,9 +75,11 @@ function openSqliteDatabase(url: string): Database {
   const file = sqliteFile(url);
   const connection = openSqlite(file);
   const keysRevision = createKeysRevision(connection);
+  const journal = createUsageJournal(connection);
+  const usage = createUsageStore(connection, journal);
   return {
     keys: createKeyStore(connection, keysRevision),
-    usage: createUsageStore(connection),
+    usage,
     audit: createAuditStore(connection),
     settings: createSettingsStore(connection),
     logCaps: createLogCapStore(connection),
@@ -85,10 +88,13 @@ function openSqliteDatabase(url: string): Database {
     accounts: createAccountStore(connection, keysRevision),
     invitations: createInvitationStore(connection),
     signIn: createSignInStore(connection),
-    activity: createActivityStore(connection),
-    peers: createSqlitePeers(connection),
+    activity: createActivityStore(connection, journal),
+    peers: createSqlitePeers(connection, journal),
     file: file === ":memory:" ? undefined : file,
-    close: () => connection.client.close(),
+    close() {
+      usage.close();
+      connection.client.close();
+    },
   };
 }
 

@@ -1,18 +1,13 @@
 import { and, count, desc, eq, gt, inArray, isNull, ne, or, sql } from "drizzle-orm";
-import { accounts, audit, keySecrets, keys } from "./schema.ts";
+import { createKeyLookup } from "./keyLookup.ts";
+import { audit, keySecrets, keys } from "./schema.ts";
 import type { KeysRevision } from "./keysRevision.ts";
 import type { SqliteConnection } from "./sqlite.ts";
 import type { AuditEntry, KeyStore, StoredKey } from "./types.ts";
 
 /** Keys in SQLite. */
-export function createKeyStore({ orm }: SqliteConnection, revision: KeysRevision): KeyStore {
-  const findByHash = orm
-    .select({ key: keys, secret: keySecrets, disabledAt: accounts.disabledAt })
-    .from(keySecrets)
-    .innerJoin(keys, eq(keys.id, keySecrets.keyId))
-    .leftJoin(accounts, eq(accounts.id, keys.accountId))
-    .where(eq(keySecrets.hash, sql.placeholder("hash")))
-    .prepare();
+export function createKeyStore(connection: SqliteConnection, revision: KeysRevision): KeyStore {
+  const { orm } = connection;
 
   /** Runs a change, its audit line and the step of the revision as one transaction. */
   const change = (entry: AuditEntry, apply: (tx: Transaction) => boolean): boolean =>
@@ -29,12 +24,7 @@ export function createKeyStore({ orm }: SqliteConnection, revision: KeysRevision
 
   return {
     revision: revision.read,
-    findByHash(hash) {
-      const row = findByHash.get({ hash });
-      if (!row) return undefined;
-      const { key, secret, disabledAt } = row;
-      return { key, secret, isAccountDisabled: disabledAt !== null };
-    },
+    findByHash: createKeyLookup(connection),
     find: (id): StoredKey | undefined => orm.select().from(keys).where(eq(keys.id, id)).get(),
     list: (accountId) =>
       orm

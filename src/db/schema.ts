@@ -54,6 +54,16 @@ export const keySecrets = sqliteTable(
   (table) => [index("key_secrets_key_id").on(table.keyId)],
 );
 
+/**
+ * What a secret's hash opens, all in one row, so that a key is checked by one look into one tree.
+ * Triggers of the migration keep it as the tables say of which it is made.
+ */
+export const keyLookup = sqliteTable("key_lookup", {
+  hash: text().primaryKey(),
+  /** Columns of key, secret and account, as the view `key_records` orders them. */
+  record: text().notNull(),
+});
+
 /** The ledger: what each key was charged, per operation, chain and hour. */
 export const usage = sqliteTable(
   "usage",
@@ -69,6 +79,25 @@ export const usage = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.keyId, table.hour, table.operation, table.chainId] })],
 );
+
+/** Charges that are not in the ledger yet, a line per commit. */
+export const usageJournal = sqliteTable("usage_journal", {
+  seq: integer().primaryKey(),
+  /** When their keys were used, ms since the epoch; 0: that is not noted. */
+  at: integer().notNull(),
+  /** Rows of key, hour, operation, chain, requests and units. */
+  charges: text({ mode: "json" }).$type<readonly (readonly (string | number)[])[]>().notNull(),
+});
+
+/** One row: how far the journal is in the ledger. */
+export const usageFold = sqliteTable("usage_fold", {
+  /** The process that wrote last. */
+  owner: text().notNull(),
+  /** Last line of the journal that is being brought into the ledger; 0: none. */
+  through: integer().notNull(),
+  /** Of those lines, charges of keys up to here are in the ledger; null: all are. */
+  foldedTo: text("folded_to"),
+});
 
 /** Who changed what. Triggers of the second migration refuse updates and deletes. */
 export const audit = sqliteTable("audit", {

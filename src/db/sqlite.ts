@@ -12,6 +12,8 @@ export interface SqliteConnection {
 }
 
 const BUSY_TIMEOUT_MS = 5_000;
+/** Enough for the upper levels of the trees of a million keys. */
+const CACHE_KIB = 16_384;
 
 /**
  * Opens a SQLite database and brings it to the newest schema.
@@ -30,6 +32,8 @@ export function openSqlite(file: string): SqliteConnection {
   client.run("PRAGMA journal_mode = WAL");
   client.run("PRAGMA synchronous = NORMAL");
   client.run("PRAGMA foreign_keys = ON");
+  client.run("PRAGMA temp_store = MEMORY");
+  client.run(`PRAGMA cache_size = -${CACHE_KIB}`);
   migrate(client);
   return { orm: drizzle(client, { schema }), client };
 }

@@ -3,9 +3,10 @@ import type { Peers } from "./peers.ts";
 import { CONFIG_REVISION } from "./revisionNames.ts";
 import { settings } from "./schema.ts";
 import type { SqliteConnection } from "./sqlite.ts";
+import type { UsageJournal } from "./usageJournal.ts";
 
 /** On SQLite one process serves; beside it there is only the command line. */
-export function createSqlitePeers({ orm }: SqliteConnection): Peers {
+export function createSqlitePeers({ orm }: SqliteConnection, journal: UsageJournal): Peers {
   const isRevision = eq(settings.name, CONFIG_REVISION);
   let configRevision = 0;
   const refresh = () => {
@@ -13,7 +14,7 @@ export function createSqlitePeers({ orm }: SqliteConnection): Peers {
   };
   refresh();
   return {
-    join() {},
+    join: () => journal.takeOver(),
     refresh,
     standing: () => ({ rank: 0, count: 1 }),
     configRevision: () => configRevision,

@@ -163,8 +163,11 @@ export interface UsageStore {
   allot(request: AllotmentRequest): Awaitable<Allotment>;
   /** Differs after this process's shares were lost, so that it must ask for them again. */
   allotmentEpoch(): number;
-  /** Adds all rows in one transaction; they are durable when it returns. */
-  add(rows: Iterable<UsageRow>): Awaitable<void>;
+  /**
+   * Adds all rows in one transaction; they are durable when it returns.
+   * @param at - when their keys were used, ms since the epoch, for stores that note it at once
+   */
+  add(rows: Iterable<UsageRow>, at?: number): Awaitable<void>;
   /** Compute units a key was charged in hours `fromHour` ≤ h < `toHour`. */
   totalCu(keyId: string, fromHour: number, toHour: number): Awaitable<number>;
   /** Sums per operation and chain in hours `fromHour` ≤ h < `toHour`. */

@@ -1,40 +1,52 @@
 import { and, asc, desc, eq, gte, inArray, lt, sql } from "drizzle-orm";
-import { usage } from "./schema.ts";
+import { integer, sqliteView, text } from "drizzle-orm/sqlite-core";
 import type { SqliteConnection } from "./sqlite.ts";
-import type { UsageRow, UsageStore } from "./types.ts";
+import type { UsageStore } from "./types.ts";
+import { createUsageFold } from "./usageFold.ts";
+import type { UsageJournal } from "./usageJournal.ts";
+
+/** What the ledger holds and what is on the way to it. */
+const charged = sqliteView("charged", {
+  keyId: text("key_id").notNull(),
+  hour: integer().notNull(),
+  operation: text().notNull(),
+  chainId: integer("chain_id").notNull(),
+  requests: integer().notNull(),
+  cu: integer().notNull(),
+}).existing();
+const CHARGED = `
+  CREATE TEMP VIEW charged AS
+  SELECT key_id, hour, operation, chain_id, requests, cu FROM usage
+  UNION ALL
+  SELECT key_id, hour, operation, chain_id, requests, cu FROM temp.usage_pending`;
 
 /** The ledger in SQLite. */
-export function createUsageStore({ orm, client }: SqliteConnection): UsageStore {
-  const upsert = orm
-    .insert(usage)
-    .values({
-      keyId: sql.placeholder("keyId"),
-      hour: sql.placeholder("hour"),
-      operation: sql.placeholder("operation"),
-      chainId: sql.placeholder("chainId"),
-      requests: sql.placeholder("requests"),
-      cu: sql.placeholder("cu"),
-    })
-    .onConflictDoUpdate({
-      target: [usage.keyId, usage.hour, usage.operation, usage.chainId],
-      set: {
-        requests: sql`${usage.requests} + excluded.requests`,
-        cu: sql`${usage.cu} + excluded.cu`,
-      },
-    })
-    .prepare();
-  const addAll = client.transaction((rows: Iterable<UsageRow>) => {
-    for (const row of rows) upsert.run({ ...row });
-  });
-  const requests = sql<number>`sum(${usage.requests})`;
-  const cu = sql<number>`sum(${usage.cu})`;
+export interface SqliteUsageStore extends UsageStore {
+  /** Stops what goes on in the background. */
+  close(): void;
+}
 
-  const totalCu = (keyId: string, fromHour: number, toHour: number) =>
-    orm
-      .select({ cu: sql<number>`coalesce(sum(${usage.cu}), 0)` })
-      .from(usage)
-      .where(span(keyId, fromHour, toHour))
-      .get()?.cu ?? 0;
+/** The ledger in SQLite. */
+export function createUsageStore(
+  connection: SqliteConnection,
+  journal: UsageJournal,
+): SqliteUsageStore {
+  const { orm, client } = connection;
+  const fold = createUsageFold(connection, journal);
+  client.run(CHARGED);
+  const requests = sql<number>`sum(${charged.requests})`;
+  const cu = sql<number>`sum(${charged.cu})`;
+
+  const totalCu = (keyId: string, fromHour: number, toHour: number) => {
+    journal.refresh();
+    return (
+      orm
+        .select({ cu: sql<number>`coalesce(sum(${charged.cu}), 0)` })
+        .from(charged)
+        .where(span(keyId, fromHour, toHour))
+        .get()?.cu ?? 0
+    );
+  };
 
   return {
     // One process serves, so all of an allowance is its own.
@@ -43,29 +55,36 @@ export function createUsageStore({ orm, client }: SqliteConnection): UsageStore 
       ceilingCu: allowanceCu,
     }),
     allotmentEpoch: () => 0,
-    add: (rows) => addAll.immediate(rows),
+    add(rows, at = 0) {
+      journal.append([...rows], at);
+      fold.appended();
+    },
     totalCu,
-    sums: (keyId, fromHour, toHour) =>
-      orm
-        .select({ operation: usage.operation, chainId: usage.chainId, requests, cu })
-        .from(usage)
+    sums(keyId, fromHour, toHour) {
+      journal.refresh();
+      return orm
+        .select({ operation: charged.operation, chainId: charged.chainId, requests, cu })
+        .from(charged)
         .where(span(keyId, fromHour, toHour))
-        .groupBy(usage.operation, usage.chainId)
-        .orderBy(desc(cu), usage.operation, usage.chainId)
-        .all(),
-    hourly: (keyIds, fromHour, toHour) =>
-      orm
-        .select({ hour: usage.hour, operation: usage.operation, requests, cu })
-        .from(usage)
-        .where(
-          and(inArray(usage.keyId, [...keyIds]), gte(usage.hour, fromHour), lt(usage.hour, toHour)),
-        )
-        .groupBy(usage.hour, usage.operation)
-        .orderBy(asc(usage.hour), asc(usage.operation))
-        .all(),
+        .groupBy(charged.operation, charged.chainId)
+        .orderBy(desc(cu), charged.operation, charged.chainId)
+        .all();
+    },
+    hourly(keyIds, fromHour, toHour) {
+      journal.refresh();
+      const ofKeys = inArray(charged.keyId, [...keyIds]);
+      return orm
+        .select({ hour: charged.hour, operation: charged.operation, requests, cu })
+        .from(charged)
+        .where(and(ofKeys, gte(charged.hour, fromHour), lt(charged.hour, toHour)))
+        .groupBy(charged.hour, charged.operation)
+        .orderBy(asc(charged.hour), asc(charged.operation))
+        .all();
+    },
+    close: fold.stop,
   };
 }
 
 function span(keyId: string, fromHour: number, toHour: number) {
-  return and(eq(usage.keyId, keyId), gte(usage.hour, fromHour), lt(usage.hour, toHour));
+  return and(eq(charged.keyId, keyId), gte(charged.hour, fromHour), lt(charged.hour, toHour));
 }

@@ -171,7 +171,9 @@ export class ChainPool {
     const minHead = wish.minHead?.();
     const [only] = upstreams;
     if (upstreams.length === 1) {
-      return only && this.#takes(only, tried, wish, minHead, nowMs) ? only.reserve(nowMs) : undefined;
+      return only && this.#takes(only, tried, wish, minHead, nowMs)
+        ? only.reserve(nowMs)
+        : undefined;
     }
     const band = upstreams.length > MAX_SCANNED ? this.#band(kind, nowMs) : upstreams;
     const free = (one: Upstream) => this.#takes(one, tried, wish, minHead, nowMs);
@@ -179,8 +181,10 @@ export class ChainPool {
       const drawn = drawFree(band, free, this.options.random);
       if (drawn) return drawn.reserve(nowMs);
     }
-    return choose(this.#candidates(kind, upstreams.filter(free), nowMs), this.options.random)
-      ?.upstream.reserve(nowMs);
+    return choose(
+      this.#candidates(kind, upstreams.filter(free), nowMs),
+      this.options.random,
+    )?.upstream.reserve(nowMs);
   }
 
   #candidates(kind: MethodClass, upstreams: readonly Upstream[], nowMs: number): Priced[] {
@@ -195,7 +199,9 @@ export class ChainPool {
     const known = this.#bands.get(kind);
     if (known && nowMs < known.untilMs) return known.upstreams;
     const usable = this.#upstreams.filter((upstream) => upstream.usable);
-    const upstreams = nearBest(this.#candidates(kind, usable, nowMs)).map(({ upstream }) => upstream);
+    const upstreams = nearBest(this.#candidates(kind, usable, nowMs)).map(
+      ({ upstream }) => upstream,
+    );
     this.#bands.set(kind, { upstreams, untilMs: nowMs + BAND_AGE_MS });
     return upstreams;
   }
@@ -388,7 +394,8 @@ export class ChainPool {
     const usable = this.upstreams.filter((upstream) => upstream.usable);
     const suitable = usable.filter((upstream) => wish.suits?.(upstream) !== false);
     const minHead = wish.minHead?.();
-    if (suitable.some((one) => !tried.includes(one) && this.#isBehind(one, minHead))) return "catch-up";
+    if (suitable.some((one) => !tried.includes(one) && this.#isBehind(one, minHead)))
+      return "catch-up";
     return usable.length > 0 ? "none" : "return";
   }
 

@@ -89,6 +89,19 @@ describe("memory window", () => {
   });
 });
 
+const idOf = (index: number) => `key_${Bun.hash(String(index)).toString(16).padStart(16, "0")}`;
+
+test("the windows of a million keys are exact, each of them", async () => {
+  const window = createMemoryWindow(windowMs, new ManualClock());
+  const keys = 1_000_000;
+  for (let index = 0; index < keys; index++) await window.take(idOf(index), 3, 4);
+  let exact = 0;
+  for (let index = 0; index < keys; index++) {
+    if ((await window.take(idOf(index), 0, 4)).remaining === 1) exact++;
+  }
+  expect(exact).toBe(keys);
+}, 30_000);
+
 test("1,000 parallel requests on a limit of 100 admit exactly 100", async () => {
   await using server = await startServer();
   const { key, secret } = await server.newKey({ windowLimit: 100 });

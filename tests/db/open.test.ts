@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { readMigrationFiles } from "drizzle-orm/migrator";
 import { ConfigError } from "../../src/config/index.ts";
 import { openDatabase } from "../../src/db/index.ts";
 
@@ -61,6 +62,31 @@ describe("migrations", () => {
     second.close();
     expect(schemaOf(file)).toEqual(before);
     expect(before.applied).toBeGreaterThanOrEqual(2);
+  });
+
+  test("keys and charges of an older database are all there", async () => {
+    using directory = temporaryDirectory();
+    const file = join(directory.path, "c.db");
+    const client = new SqliteFile(file);
+    client.run("CREATE TABLE migrations (hash TEXT PRIMARY KEY, created_at INTEGER NOT NULL)");
+    const migrationsFolder = join(import.meta.dir, "../../src/db/migrations");
+    // Those before charges had a journal and keys a look-up table.
+    for (const older of readMigrationFiles({ migrationsFolder }).slice(0, 8)) {
+      for (const statement of older.sql) client.run(statement);
+      client.run("INSERT INTO migrations VALUES (?, ?)", [older.hash, older.folderMillis]);
+    }
+    client.run(`INSERT INTO keys (id, environment, name, scopes, ip_allow_list, created_at)
+      VALUES ('k1', 'live', 'Old', '["read"]', '["10.0.0.0/8"]', 5)`);
+    client.run("INSERT INTO key_secrets VALUES ('h1', 'k1', 'abcd', 5, NULL)");
+    client.run("INSERT INTO usage VALUES ('k1', 7, 'rpc', 1, 2, 3)");
+    client.close();
+    const database = openDatabase(`file:${file}`);
+    expect((await database.keys.findByHash("h1"))?.key).toEqual((await database.keys.find("k1"))!);
+    await database.usage.add([
+      { keyId: "k1", hour: 7, operation: "rpc", chainId: 1, requests: 1, cu: 1 },
+    ]);
+    expect(await database.usage.totalCu("k1", 0, 10)).toBe(4);
+    database.close();
   });
 
   test("processes that start at once on a new file all come up, with one schema", async () => {

@@ -85,6 +85,21 @@ for (const { name, open } of engines) {
         expect(await audit.list({ limit: 10 })).toHaveLength(1);
       }));
 
+    test("what a hash opens is what its key is after every change of it", () =>
+      runOn(open, async ({ keys }) => {
+        await keys.insert(key("k1"), secret("hash-1"), entry("key.create"));
+        await keys.update("k1", { name: 'Größe "2"', scopes: [] }, entry("key.update"));
+        await keys.update("k1", { bridgePerDayAtomic: 10n ** 17n + 1n }, entry("key.update"));
+        expect((await keys.findByHash("hash-1"))?.key).toEqual((await keys.find("k1"))!);
+        await keys.rotate("k1", secret("hash-2"), 70, entry("key.rotate"));
+        expect((await keys.findByHash("hash-1"))?.secret.graceUntil).toBe(70);
+        expect((await keys.findByHash("hash-2"))?.secret.graceUntil).toBeNull();
+        await keys.revoke("k1", 9, entry("key.revoke"));
+        for (const hash of ["hash-1", "hash-2"]) {
+          expect((await keys.findByHash(hash))?.key).toEqual((await keys.find("k1"))!);
+        }
+      }));
+
     test("keys are listed newest first", () =>
       runOn(open, async ({ keys }) => {
         for (const [id, createdAt] of [

@@ -41,7 +41,12 @@ const changing = new Set([
 ]);
 
 /** What is asked: a request line without the version, the key's name, fields, and a body. */
-type Asked = readonly [line: string, key: string | undefined, body?: string | undefined, field?: string];
+type Asked = readonly [
+  line: string,
+  key: string | undefined,
+  body?: string | undefined,
+  field?: string,
+];
 
 async function ask([line, key, body, field]: Asked, isHandedOn: boolean) {
   const client = await openClient(service.front.port);

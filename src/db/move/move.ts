@@ -1,6 +1,7 @@
 import type { Database as SqliteFile } from "bun:sqlite";
 import type { SQL } from "bun";
 import { NO_SLOT } from "../postgres/presence.ts";
+import { settleLedger } from "../usageFold.ts";
 import { type Checksum, type RawValue, RowSum } from "./checksum.ts";
 import { type MovedTable, movedTables } from "./tables.ts";
 
@@ -38,6 +39,7 @@ export async function moveEverything(options: MoveOptions): Promise<void> {
   const done = new Set(notes.map(({ name }) => name));
   await refuseRows(target, done);
 
+  settleLedger({ client: source });
   const version = dataVersion(source);
   for (const table of movedTables) {
     const isNew = !done.has(table.name);

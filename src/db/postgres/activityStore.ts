@@ -3,10 +3,14 @@ import type { ActivityStore } from "../consoleTypes.ts";
 import type { PostgresConnection } from "./connection.ts";
 import { keyErrors, keyLastUsed } from "./schema.ts";
 
+/** They are stored in one statement. */
+const MAX_WAITING_USES = 10_000;
+
 /** Last use and recent errors of keys in Postgres. */
 export function createActivityStore(connection: PostgresConnection): ActivityStore {
   const { orm, repeatable, transaction } = connection;
   return {
+    maxWaitingUses: MAX_WAITING_USES,
     save: (lastUsed, errors, maxErrorsPerKey) =>
       transaction(async (tx) => {
         // In one order in every process, so that two of them cannot wait for each other.

@@ -171,29 +171,36 @@ class RangeList {
   }
 }
 
-/** Where a pool stands once its marginal price has fallen to `1 / u²`. */
-export interface CurvePoint {
-  readonly input: number;
-  readonly output: number;
+/** Where pools stand once their marginal prices have fallen to `1 / u²`, each at its index. */
+export interface CurvePoints {
+  readonly inputs: Float64Array;
+  readonly outputs: Float64Array;
   /** Input per `u` from here on; 0 where nothing trades at this price. */
-  readonly slope: number;
+  readonly slopes: Float64Array;
 }
 
-/** What a pool has traded once it stands at `u`. */
-export function pointAt(curve: PoolCurve, u: number): CurvePoint {
+/** Points of so many pools that have traded nothing. */
+export function startPoints(count: number): CurvePoints {
+  return {
+    inputs: new Float64Array(count),
+    outputs: new Float64Array(count),
+    slopes: new Float64Array(count),
+  };
+}
+
+/** Enters what a pool has traded once it stands at `u` into points that are all 0. */
+export function enterPoint(points: CurvePoints, at: number, curve: PoolCurve, u: number): void {
   const { starts, ends, slopes, inputs, outputs } = curve;
   const first = starts[0] ?? Infinity;
-  if (!(u >= first)) return { input: 0, output: 0, slope: 0 };
+  if (!(u >= first)) return;
   const index = rangeHolding(starts, curve.count, u);
   const start = starts[index] ?? first;
   const end = ends[index] ?? start;
   const slope = slopes[index] ?? 0;
   const reached = Math.min(u, end);
-  return {
-    input: (inputs[index] ?? 0) + slope * (reached - start),
-    output: (outputs[index] ?? 0) + (slope * (reached - start)) / (start * reached),
-    slope: u < end ? slope : 0,
-  };
+  points.inputs[at] = (inputs[index] ?? 0) + slope * (reached - start);
+  points.outputs[at] = (outputs[index] ?? 0) + (slope * (reached - start)) / (start * reached);
+  points.slopes[at] = u < end ? slope : 0;
 }
 
 /** Output for an input, from the pool's start; NaN beyond its capacity. */

@@ -24,11 +24,15 @@ export interface Share {
 /** Connectors in an order: bridges lead from each of them to those after it. */
 export type Bridges = readonly Address[];
 
-/** The continuous optimum of a network. */
-export interface Allocation {
+/** What flows through a network. */
+interface Flow {
   readonly output: number;
   /** Pools that get something. */
   readonly shares: readonly Share[];
+}
+
+/** The continuous optimum of a network. */
+export interface Allocation extends Flow {
   readonly bridges: Bridges;
 }
 
@@ -47,8 +51,9 @@ const NO_BRIDGES: Bridges = [];
  * Direct and two-hop paths form one series-parallel network, which has a closed form. A bridge, a
  * hop between two connectors, can only help if it beats that optimum's margin at the prices the
  * optimum leaves (KKT); where none does, the optimum is that of the whole graph. Where one does, the
- * graph is no longer series-parallel, and its token prices are balanced by Newton's method, for
- * every order in which the connectors can be sold.
+ * graph is no longer series-parallel, and its token prices are balanced by Newton's method: once with
+ * bridges both ways, and where flows go round in circles then, for every order in which the
+ * connectors can be sold.
  *
  * @param excluded - pools that must not be used
  * @param bridges - the order to use; found where left out
@@ -60,13 +65,40 @@ export function allocate(
   bridges?: Bridges,
 ): Allocation | undefined {
   const base = solveBase(market, excluded);
+  const tokens = bridges ?? tokensWorthBridging(market, base, excluded);
+  if (tokens.length < 2) return base;
+  const solve = (pairs: readonly Pair[]) => solveBridged(market, excluded, pairs, base);
   let best: Allocation | undefined = base;
-  for (const order of bridges ? [bridges] : ordersWorthTrying(market, base, excluded)) {
-    if (order.length === 0) continue;
-    const solved = solveBridged(market, excluded, order, base);
-    if (solved && solved.output > (best?.output ?? 0)) best = solved;
+  const consider = (order: Bridges, solved: Flow | undefined) => {
+    if (solved && solved.output > (best?.output ?? 0)) best = { ...solved, bridges: order };
+  };
+  if (bridges) {
+    consider(bridges, solve(pairsOf(bridges)));
+    return best;
   }
+  // With bridges both ways nothing is better than the best order. What uses them in one order only,
+  // as it does unless connectors can be traded in a circle at a profit, is that order's optimum.
+  const orders = ordersOf(tokens);
+  const eitherWay = solve([...pairsOf(tokens), ...pairsOf(tokens.toReversed())]);
+  const used = eitherWay && orders.find((order) => isInOrder(eitherWay, order));
+  if (used) consider(used, eitherWay);
+  else for (const order of orders) consider(order, solve(pairsOf(order)));
   return best;
+}
+
+type Pair = readonly [tokenIn: Address, tokenOut: Address];
+
+/** Bridges from each token to those after it. */
+function pairsOf(order: Bridges): Pair[] {
+  return order.flatMap((from, index) => order.slice(index + 1).map((to): Pair => [from, to]));
+}
+
+/** Whether everything that flows between tokens of an order goes from an earlier to a later one. */
+function isInOrder({ shares }: Flow, order: Bridges): boolean {
+  return shares.every(({ tokenIn, tokenOut, input }) => {
+    const [from, to] = [order.indexOf(tokenIn), order.indexOf(tokenOut)];
+    return input < 1 || from === -1 || to === -1 || from < to;
+  });
 }
 
 /** Direct hops and all paths over one connector, in closed form. */
@@ -136,12 +168,12 @@ function usable(
   return excluded.size === 0 ? curves : curves.filter(({ pool }) => !excluded.has(pool));
 }
 
-/** The orders of connectors worth solving: none where no bridge helps. */
-function ordersWorthTrying(
+/** The connectors worth bridging: none where no bridge helps. */
+function tokensWorthBridging(
   market: TradeMarket,
   base: Base | undefined,
   excluded: ReadonlySet<MarketPool>,
-): Bridges[] {
+): Bridges {
   const { tokenIn, tokenOut } = market.trade;
   const start = (from: Address, to: Address) => bestStart(usable(market, from, to, excluded));
   const margin = (base?.potentials.get(tokenOut) ?? Infinity) * (1 - BRIDGE_MARGIN);
@@ -156,11 +188,10 @@ function ordersWorthTrying(
       .map((y) => ({ x, y, u: x.reached * start(x.token, y.token) * y.left }))
       .filter(({ u }) => u < margin),
   );
-  if (useful.length === 0) return [];
+  if (useful.length === 0) return NO_BRIDGES;
   const promising = useful.toSorted((a, b) => a.u - b.u).flatMap(({ x, y }) => [x.token, y.token]);
   // With a bridge in use, others may help that did not before.
-  const tokens = [...new Set([...promising, ...market.connectors])].slice(0, MAX_BRIDGED);
-  return ordersOf(tokens);
+  return [...new Set([...promising, ...market.connectors])].slice(0, MAX_BRIDGED);
 }
 
 function ordersOf(tokens: readonly Address[]): Address[][] {
@@ -170,21 +201,21 @@ function ordersOf(tokens: readonly Address[]): Address[][] {
   );
 }
 
-/** The network with the bridges of an order. */
+/** The network with these bridges. */
 function solveBridged(
   market: TradeMarket,
   excluded: ReadonlySet<MarketPool>,
-  order: Bridges,
+  bridges: readonly Pair[],
   base: Base | undefined,
-): Allocation | undefined {
+): Flow | undefined {
   const { tokenIn, tokenOut } = market.trade;
-  const hops: [Address, Address][] = [
+  const hops: Pair[] = [
     [tokenIn, tokenOut],
-    ...market.connectors.flatMap((token): [Address, Address][] => [
+    ...market.connectors.flatMap((token): Pair[] => [
       [tokenIn, token],
       [token, tokenOut],
     ]),
-    ...order.flatMap((x, index) => order.slice(index + 1).map((y): [Address, Address] => [x, y])),
+    ...bridges,
   ];
   const edges = hops.flatMap(([tokenA, tokenB]) =>
     usable(market, tokenA, tokenB, excluded).map((curve) => ({
@@ -193,6 +224,5 @@ function solveBridged(
       tokenOut: tokenB,
     })),
   );
-  const balanced = balance(edges, market.trade, base?.potentials);
-  return balanced && { ...balanced, bridges: order };
+  return balance(edges, market.trade, base?.potentials);
 }

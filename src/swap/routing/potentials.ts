@@ -1,5 +1,5 @@
 import type { Address } from "viem";
-import { type CurvePoint, type PoolCurve, pointAt } from "./curve.ts";
+import { type CurvePoints, enterPoint, type PoolCurve, startPoints } from "./curve.ts";
 import { connected } from "./graph.ts";
 import type { Trade } from "./market.ts";
 import type { Share } from "./network.ts";
@@ -47,7 +47,7 @@ interface Arc {
 }
 
 interface Flows {
-  readonly points: readonly CurvePoint[];
+  readonly points: CurvePoints;
   /** What is missing at each token, worth in the input token; at the input, what is left over. */
   readonly missing: Float64Array;
   /** What is bought or sold of each token, whichever is more, worth in the input token. */
@@ -125,32 +125,47 @@ function startFrom(
 }
 
 function flowsAt(arcs: readonly Arc[], logs: Float64Array, amountIn: number): Flows {
-  const last = logs.length - 1;
-  const prices = logs.map((log) => Math.exp(2 * log));
-  const [bought, sold] = [new Float64Array(logs.length), new Float64Array(logs.length)];
+  const size = logs.length;
+  // One root for each token, from which its price and all ratios follow.
+  const [roots, bought, sold] = [
+    new Float64Array(size),
+    new Float64Array(size),
+    new Float64Array(size),
+  ];
+  for (let token = 0; token < size; token += 1) roots[token] = Math.exp(logs[token] ?? 0);
+  const points = startPoints(arcs.length);
   bought[0] = amountIn;
   let profit = amountIn;
-  const points = arcs.map(({ edge, from, to }) => {
-    const point = pointAt(edge.curve, Math.exp((logs[to] ?? 0) - (logs[from] ?? 0)));
-    const paid = point.input * (prices[from] ?? 0);
-    const gained = point.output * (prices[to] ?? 0);
+  for (let index = 0; index < arcs.length; index += 1) {
+    const arc = arcs[index];
+    if (!arc) break;
+    const { edge, from, to } = arc;
+    const [rootFrom, rootTo] = [roots[from] ?? 1, roots[to] ?? 1];
+    enterPoint(points, index, edge.curve, rootTo / rootFrom);
+    const paid = (points.inputs[index] ?? 0) * rootFrom * rootFrom;
+    const gained = (points.outputs[index] ?? 0) * rootTo * rootTo;
     sold[from] = (sold[from] ?? 0) + paid;
     bought[to] = (bought[to] ?? 0) + gained;
     profit += gained - paid;
-    return point;
-  });
-  const missing = sold.map((of, token) => of - (bought[token] ?? 0));
-  const passing = sold.map((of, token) => Math.max(of, bought[token] ?? 0));
-  let imbalance = 0;
-  for (let token = 0; token < last; token += 1) {
-    const flow = passing[token] ?? 0;
-    if (flow > 0)
-      imbalance = Math.max(
-        imbalance,
-        Math.abs(missing[token] ?? 0) / Math.max(flow, NEGLIGIBLE * amountIn),
-      );
   }
-  return { points, missing, passing, imbalance, bound: profit / (prices[last] ?? 1) };
+  const rootOut = roots[size - 1] ?? 1;
+  return { points, ...balanceOf(sold, bought, amountIn), bound: profit / (rootOut * rootOut) };
+}
+
+/** What is missing at each token but the output, which takes whatever comes. */
+function balanceOf(sold: Float64Array, bought: Float64Array, amountIn: number) {
+  const size = sold.length;
+  const [missing, passing] = [new Float64Array(size), new Float64Array(size)];
+  let imbalance = 0;
+  for (let token = 0; token < size; token += 1) {
+    const [out, into] = [sold[token] ?? 0, bought[token] ?? 0];
+    const flow = Math.max(out, into);
+    missing[token] = out - into;
+    passing[token] = flow;
+    if (token === size - 1 || !(flow > 0)) continue;
+    imbalance = Math.max(imbalance, Math.abs(out - into) / Math.max(flow, NEGLIGIBLE * amountIn));
+  }
+  return { missing, passing, imbalance };
 }
 
 /**
@@ -232,21 +247,23 @@ function newtonStep(
   damping: number,
 ): Float64Array {
   const size = logs.length;
-  const matrix = Array.from({ length: size }, () => new Float64Array(size));
+  const matrix = new Float64Array(size * size);
   const add = (row: number, column: number, value: number) => {
-    const cells = matrix[row];
-    if (cells) cells[column] = (cells[column] ?? 0) + value;
+    matrix[row * size + column] = (matrix[row * size + column] ?? 0) + value;
   };
-  for (const [index, { from, to }] of arcs.entries()) {
-    const conductance = (points[index]?.slope ?? 0) * Math.exp((logs[from] ?? 0) + (logs[to] ?? 0));
+  for (let index = 0; index < arcs.length; index += 1) {
+    const [slope, arc] = [points.slopes[index] ?? 0, arcs[index]];
+    if (!arc || slope === 0) continue;
+    const { from, to } = arc;
+    const conductance = slope * Math.exp((logs[from] ?? 0) + (logs[to] ?? 0));
     add(from, from, conductance);
     add(to, to, conductance);
     add(from, to, -conductance);
     add(to, from, -conductance);
   }
-  for (const [token, row] of matrix.entries()) {
-    const tie = (row[token] ?? 0) + (passing[token] ?? 0) + LEAST_PASSING * amountIn;
-    row[token] = (row[token] ?? 0) + damping * tie;
+  for (let token = 0; token < size; token += 1) {
+    const own = matrix[token * size + token] ?? 0;
+    add(token, token, damping * (own + (passing[token] ?? 0) + LEAST_PASSING * amountIn));
   }
   // The output takes whatever comes: what is missing elsewhere is left over there.
   const wanted = Float64Array.from(missing);
@@ -256,16 +273,15 @@ function newtonStep(
 }
 
 /** Solves the equations of all tokens but the first by elimination; the first stays where it is. */
-function solve(matrix: readonly Float64Array[], wanted: Float64Array): Float64Array {
+function solve(matrix: Float64Array, wanted: Float64Array): Float64Array {
   const size = wanted.length;
-  const cell = (row: number, column: number) => matrix[row]?.[column] ?? 0;
+  const cell = (row: number, column: number) => matrix[row * size + column] ?? 0;
   for (let pivot = 1; pivot < size; pivot += 1) {
     for (let other = pivot + 1; other < size; other += 1) {
       const factor = cell(other, pivot) / cell(pivot, pivot);
-      const target = matrix[other];
-      if (factor === 0 || !target) continue;
+      if (factor === 0) continue;
       for (let column = pivot; column < size; column += 1) {
-        target[column] = cell(other, column) - factor * cell(pivot, column);
+        matrix[other * size + column] = cell(other, column) - factor * cell(pivot, column);
       }
       wanted[other] = (wanted[other] ?? 0) - factor * (wanted[pivot] ?? 0);
     }
@@ -287,7 +303,7 @@ function collect(arcs: readonly Arc[], { logs, flows: { points } }: State) {
   let output = 0;
   const shares = arcs.flatMap(({ edge, from, to }, index): Share[] => {
     const { curve, tokenIn, tokenOut } = edge;
-    const { input = 0, output: paid = 0 } = points[index] ?? {};
+    const [input, paid] = [points.inputs[index] ?? 0, points.outputs[index] ?? 0];
     if (!(input > 0)) return [];
     if (to === last) output += paid;
     const price = Math.exp(2 * ((logs[from] ?? 0) - (logs[to] ?? 0)));
