@@ -41,7 +41,12 @@ const changing = new Set([
 ]);
 
 /** What is asked: a request line without the version, the key's name, fields, and a body. */
-type Asked = readonly [line: string, key: string | undefined, body?: string, field?: string];
+type Asked = readonly [
+  line: string,
+  key: string | undefined,
+  body?: string | undefined,
+  field?: string,
+];
 
 async function ask([line, key, body, field]: Asked, isHandedOn: boolean) {
   const client = await openClient(service.front.port);
@@ -79,6 +84,13 @@ const cases: readonly (readonly [name: string, status: number, ...Asked])[] = [
   ["a refused method", 200, RPC, "good", CALL.replace("eth_blockNumber", "eth_accounts")],
   ["a batch", 200, RPC, "good", `[${CALL},${CALL}]`],
   ["a key from here", 502, RPC, "here", CALL],
+  ["POST: no quote", 400, "POST /api/public/swap/quote", "here", "{}"],
+  ["POST: no JSON", 400, "POST /api/public/swap/quote", "here", "{"],
+  ["POST: a large body", 413, "POST /api/public/swap/quote", "here", "x".repeat(1_100_000)],
+  ["POST: no key", 401, "POST /api/public/swap/quote", undefined, "{}"],
+  ["POST: no scope", 403, "POST /api/public/swap/quote", "without scopes", "{}"],
+  ["POST: a path of GET", 405, "POST /api/public/prices", "here", "{}"],
+  ["POST: an empty body", 400, "POST /api/public/bridge", "here", ""],
   ["GET: venues", 200, "GET /api/public/swap/dexes", "good"],
   ["GET: usage", 200, "GET /api/public/usage?from=2026-01-01", "good"],
   ["GET: usage, wrongly asked for", 400, "GET /api/public/usage?from=x", "good"],
