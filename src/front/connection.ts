@@ -208,7 +208,8 @@ export class Connection implements CallOwner {
     }
     const { head, length, bodyAt } = this.#heads;
     const isFetched = head?.segment === undefined;
-    if (reading !== "head" || !head || (isFetched && length > this.host.maxBodyBytes)) {
+    // Without the gate's word no more of a body is held than may wait anyway.
+    if (reading !== "head" || !head || (isFetched && length > MAX_WAITING_BYTES)) {
       this.#tunnel = this.host.openTunnel(this.socket);
       this.#tunnel.receive(bytes);
       return false;

@@ -142,7 +142,8 @@ class Listener implements Front, ConnectionHost {
     this.#listener?.stop(closesConnections);
     for (const connection of this.#connections) connection.stop();
     const answered = closesConnections ? undefined : this.#idle();
-    await Promise.all([answered, this.#inner.stop(closesConnections)]);
+    const inner = this.#inner.server ? this.#inner.stop(closesConnections) : undefined;
+    await Promise.all([answered, inner]);
     clearInterval(this.#timer);
   }
 
