@@ -110,9 +110,20 @@ class Listener implements Front, ConnectionHost {
     return this.#busy() + (this.#inner.server?.pendingRequests ?? 0);
   }
 
-  listen({ hostname, port, tls, reusePort = false }: ListenAt): void {
-    this.#isSecure = tls !== undefined;
-    this.#listener = Bun.listen<Connection>({
+  listen(at: ListenAt): void {
+    this.#isSecure = at.tls !== undefined;
+    try {
+      this.#listener = this.#bind(at);
+    } catch (error) {
+      throw namingPort(error, at.port);
+    }
+    this.#inner.listen({ hostname: "127.0.0.1", port: 0 });
+    if (this.#inner.server) setPeers(this.#inner.server, this.#peers);
+    this.#timer = setInterval(() => this.#sweep(), SWEEP_MS);
+  }
+
+  #bind({ hostname, port, tls, reusePort = false }: ListenAt): TCPSocketListener<Connection> {
+    return Bun.listen<Connection>({
       hostname,
       port,
       ...(reusePort && { reusePort }),
@@ -127,9 +138,6 @@ class Listener implements Front, ConnectionHost {
         error: ({ data }) => this.#closed(data),
       },
     });
-    this.#inner.listen({ hostname: "127.0.0.1", port: 0 });
-    if (this.#inner.server) setPeers(this.#inner.server, this.#peers);
-    this.#timer = setInterval(() => this.#sweep(), SWEEP_MS);
   }
 
   openTunnel(client: Socket<unknown>): Tunnel {
@@ -181,4 +189,11 @@ class Listener implements Front, ConnectionHost {
     this.date = new Date().toUTCString();
     for (const connection of this.#connections) connection.sweep();
   }
+}
+
+/** The runtime's own words name the address alone. */
+function namingPort(error: unknown, port: number): unknown {
+  const isTaken = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+  if (isTaken) error.message = `${error.message}: is port ${port} in use?`;
+  return error;
 }
