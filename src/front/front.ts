@@ -63,6 +63,9 @@ export function createFront(options: FrontOptions): Front {
 
 const SWEEP_MS = 1_000;
 
+/** What a socket carries; over TLS a client may end without ever having opened a connection. */
+type Attached = Connection | undefined;
+
 class Listener implements Front, ConnectionHost {
   readonly access;
   readonly check;
@@ -78,7 +81,7 @@ class Listener implements Front, ConnectionHost {
   readonly #inner: InnerServer;
   readonly #peers: Peers = new Map();
   readonly #connections = new Set<Connection>();
-  #listener: TCPSocketListener<Connection> | undefined;
+  #listener: TCPSocketListener<Attached> | undefined;
   #timer: Timer | undefined;
   #isSecure = false;
   /** Called when the last request of its own is answered. */
@@ -122,8 +125,8 @@ class Listener implements Front, ConnectionHost {
     this.#timer = setInterval(() => this.#sweep(), SWEEP_MS);
   }
 
-  #bind({ hostname, port, tls, reusePort = false }: ListenAt): TCPSocketListener<Connection> {
-    return Bun.listen<Connection>({
+  #bind({ hostname, port, tls, reusePort = false }: ListenAt): TCPSocketListener<Attached> {
+    return Bun.listen<Attached>({
       hostname,
       port,
       ...(reusePort && { reusePort }),
@@ -131,9 +134,9 @@ class Listener implements Front, ConnectionHost {
       ...(tls && { tls: { cert: Bun.file(tls.certFile), key: Bun.file(tls.keyFile) } }),
       socket: {
         open: (socket) => this.#open(socket),
-        data: ({ data }, bytes) => data.receive(bytes),
-        drain: ({ data }) => data.drained(),
-        end: ({ data }) => data.ended(),
+        data: ({ data }, bytes) => data?.receive(bytes),
+        drain: ({ data }) => data?.drained(),
+        end: ({ data }) => data?.ended(),
         close: ({ data }) => this.#closed(data),
         error: ({ data }) => this.#closed(data),
       },
@@ -155,12 +158,14 @@ class Listener implements Front, ConnectionHost {
     clearInterval(this.#timer);
   }
 
-  #open(socket: Socket<Connection>): void {
-    socket.data = new Connection(socket, this);
-    this.#connections.add(socket.data);
+  #open(socket: Socket<Attached>): void {
+    const connection = new Connection(socket, this);
+    socket.data = connection;
+    this.#connections.add(connection);
   }
 
-  #closed(connection: Connection): void {
+  #closed(connection: Attached): void {
+    if (!connection) return;
     this.#connections.delete(connection);
     connection.closed();
     this.#noticeIdle();

@@ -4,7 +4,7 @@ import { temporaryDirectory } from "../access/support.ts";
 import { type Proxy, startProxy } from "../rpc/app.ts";
 import { certificate, privateKey } from "../upstream/http/certificate.ts";
 import { registryOf, startNode, type TestNode } from "../upstream/node.ts";
-import { rpcCall } from "./client.ts";
+import { openClient, rpcCall } from "./client.ts";
 
 const SIZE = 5_000_000;
 
@@ -51,4 +51,13 @@ test("over TLS, a large answer and a large body arrive whole", async () => {
   };
   expect(answer.result).toBe("c".repeat(SIZE));
   expect(node.calls().at(-1)?.params).toEqual([long]);
+});
+
+test("over TLS, those who do not speak it are hung up on, and disturb nobody", async () => {
+  const plain = await openClient(proxy.front.port);
+  plain.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+  expect(await plain.closed).toEqual([]);
+  const silent = await openClient(proxy.front.port);
+  silent.terminate();
+  expect((await ask("/api/public/nothing")).status).toBe(404);
 });
