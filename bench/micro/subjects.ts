@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { createAccess, UNLIMITED_WINDOW } from "../../src/access/index.ts";
 import { loadConfig } from "../../src/config/index.ts";
 import { openDatabase } from "../../src/db/index.ts";
+import { systemClock } from "../../src/lib/clock.ts";
 import { createSnapshot, v2AmountOut, v3SwapExactIn } from "../../src/market/index.ts";
 import { withId } from "../../src/rpc/answer.ts";
 import { readRequestBody } from "../../src/rpc/request.ts";
@@ -90,8 +91,8 @@ function proxySubjects(): Subject[] {
   const blockReply = { ...reply, bytes: block.bytes };
   return [
     repeat("read a JSON-RPC request", () => readRequestBody(request, 100)),
-    repeat("classify an answer of 60 bytes", () => classifyAnswer(small, 77, 0)),
-    repeat("classify a block of 9 kB", () => classifyAnswer(block, 77, 0)),
+    repeat("classify an answer of 60 bytes", () => classifyAnswer(small, 77, systemClock)),
+    repeat("classify a block of 9 kB", () => classifyAnswer(block, 77, systemClock)),
     repeat("put the caller's id into 60 bytes", () => withId(reply, "1000000001")),
     repeat("put the caller's id into 9 kB", () => withId(blockReply, "1000000001")),
   ];

@@ -8,13 +8,13 @@ export function createLogCapStore({ orm }: SqliteConnection): LogCapStore {
   return {
     list: (chainId) => orm.select().from(logCaps).where(eq(logCaps.chainId, chainId)).all(),
     save(cap) {
-      const { maxBlocks, maxResults, learnedAt } = cap;
+      const { maxBlocks, maxResults, acceptedBlocks, learnedAt } = cap;
       orm
         .insert(logCaps)
         .values(cap)
         .onConflictDoUpdate({
           target: [logCaps.chainId, logCaps.upstream],
-          set: { maxBlocks, maxResults, learnedAt },
+          set: { maxBlocks, maxResults, acceptedBlocks, learnedAt },
         })
         .run();
     },

@@ -94,6 +94,7 @@ export const logCaps = sqliteTable(
     upstream: text().notNull(),
     maxBlocks: integer("max_blocks"),
     maxResults: integer("max_results"),
+    acceptedBlocks: integer("accepted_blocks"),
     learnedAt: integer("learned_at").notNull(),
   },
   (table) => [primaryKey({ columns: [table.chainId, table.upstream] })],

@@ -204,6 +204,8 @@ export interface LogCap {
   readonly maxBlocks: number | null;
   /** Most logs in one answer; null: none known. */
   readonly maxResults: number | null;
+  /** Most blocks it has answered at once; null: none known. */
+  readonly acceptedBlocks: number | null;
   /** Time in ms since the epoch. */
   readonly learnedAt: number;
 }

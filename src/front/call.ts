@@ -6,9 +6,9 @@ import {
   isAdmitted,
   Passage,
   type RequestObserver,
+  release,
   settle,
 } from "../access/index.ts";
-import { Cancel } from "../lib/cancel.ts";
 import { ApiError } from "../lib/errors.ts";
 import type { PlainAnswer } from "../lib/http.ts";
 import type { FrontHead } from "./head.ts";
@@ -48,18 +48,20 @@ export interface CallOwner {
 }
 
 /**
- * One request on its way through the gate, the route and the charge, and the signal that its
- * client left. Nothing is waited for where nothing has to be.
+ * One request on its way through the gate, the route and the charge. Nothing is waited for where
+ * nothing has to be.
  */
-export class Call extends Cancel implements Pending, Replies {
+export class Call implements Pending, Replies {
   readonly passage: Passage;
+  /** Whether its answer is known, or nobody waits for it. */
+  #isOver = false;
+  #work: { abort(): void } | undefined;
 
   constructor(
     private readonly context: CallContext,
     private readonly owner: CallOwner,
     readonly head: FrontHead,
   ) {
-    super();
     this.passage = new Passage(context.access, head, context.observer);
   }
 
@@ -67,15 +69,20 @@ export class Call extends Cancel implements Pending, Replies {
     const { context, owner, passage } = this;
     try {
       const checking = context.check(passage, owner.peer, context.route.operation);
-      if (checking)
-        checking.then(
-          () => owner.admitted(this),
-          (error) => this.fail(error),
-        );
-      else owner.admitted(this);
+      if (!checking) return owner.admitted(this);
+      checking.then(
+        () => this.#letIn(),
+        (error) => this.fail(error),
+      );
     } catch (error) {
       this.fail(error);
     }
+  }
+
+  #letIn(): void {
+    // Who left meanwhile gives back what the gate has held for it.
+    if (this.#isOver) release(this.passage);
+    else this.owner.admitted(this);
   }
 
   answer(body: Buffer): void {
@@ -83,10 +90,18 @@ export class Call extends Cancel implements Pending, Replies {
     const { segment = "" } = this.head;
     if (!isAdmitted(passage)) return this.fail(new ApiError("INVALID_API_KEY"));
     try {
-      context.route.answer({ segment, body, passage, signal: this }, this);
+      this.#work = context.route.answer({ segment, body, passage }, this);
     } catch (error) {
       this.fail(error);
     }
+  }
+
+  /** The client hung up: what was begun for it ends, and is not charged. */
+  abort(): void {
+    if (this.#isOver) return;
+    this.#work?.abort();
+    this.#isOver = true;
+    settle(this.passage, GONE, true, () => this.passage.observe(GONE));
   }
 
   refuseBody(): void {
@@ -94,16 +109,27 @@ export class Call extends Cancel implements Pending, Replies {
   }
 
   reply(answer: PlainAnswer): void {
-    settle(this.passage, answer.status, this.aborted, (error) => {
-      if (error !== undefined) return this.fail(error);
+    if (this.#isOver) return;
+    this.#isOver = true;
+    settle(this.passage, answer.status, false, (error) => {
+      if (error !== undefined) return this.#tellError(error);
       conclude(this.passage, answer);
       this.owner.answered(this, answer);
     });
   }
 
   fail(error: unknown): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#tellError(error);
+  }
+
+  #tellError(error: unknown): void {
     const { context, head, passage } = this;
     const answer = context.answerTo({ error, code: "UNKNOWN", head, passage });
     this.owner.answered(this, answer);
   }
 }
+
+/** Status under which a request is counted whose client has left. */
+const GONE = 499;

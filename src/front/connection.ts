@@ -123,8 +123,9 @@ export class Connection implements CallOwner {
     this.#isClosed = true;
     this.#tunnel?.close();
     this.#outbox.drop();
-    this.#call?.abort();
+    const call = this.#call;
     this.#call = undefined;
+    call?.abort();
   }
 
   /** Called once per second: ends what does not move on. */

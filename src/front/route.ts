@@ -1,5 +1,4 @@
 import type { Admitted, OperationId } from "../access/index.ts";
-import type { CancelSignal } from "../lib/cancel.ts";
 import type { PlainAnswer } from "../lib/http.ts";
 
 /** A request the gate let in. */
@@ -8,8 +7,6 @@ export interface FrontRequest {
   readonly segment: string;
   readonly body: Uint8Array;
   readonly passage: Admitted;
-  /** Ends when the client hangs up. */
-  readonly signal: CancelSignal;
 }
 
 /** Told how a request ended, once. */
@@ -23,7 +20,8 @@ export interface FrontRoute {
   readonly operation: OperationId;
   /** The path without its last segment. */
   readonly prefix: string;
-  answer(request: FrontRequest, to: Replies): void;
+  /** @returns what ends the work when the client hangs up */
+  answer(request: FrontRequest, to: Replies): { abort(): void };
   /** The answer to a body above the limit. */
   tooLarge(): PlainAnswer;
 }

@@ -3,6 +3,12 @@ const TICK_MS = 10;
 /** Timers due further ahead than this many ticks are looked at once per turn of the wheel. */
 const SLOTS = 512;
 
+/** What a timer is set for; an object that is there already costs less than a function for it. */
+export interface TimerTask {
+  /** Must not throw. */
+  due(): void;
+}
+
 /** A timer that was set. */
 export interface WheelTimer {
   /** Takes it back; does nothing once it ran. */
@@ -26,7 +32,11 @@ export class TimerWheel {
 
   /** Runs `task` once, `ms` from now; `task` must not throw. */
   set(ms: number, task: () => void): WheelTimer {
-    const nowMs = this.now();
+    return this.setFor(ms, { due: task });
+  }
+
+  /** As `set`. @param nowMs - the time, where it is known */
+  setFor(ms: number, task: TimerTask, nowMs = this.now()): WheelTimer {
     if (!this.#turning) this.#start(nowMs);
     const dueTick = Math.max(this.#tick + 1, Math.ceil((nowMs + ms) / TICK_MS));
     const entry = new Entry(this, dueTick, task);
@@ -73,7 +83,7 @@ class Entry implements WheelTimer {
   constructor(
     private wheel?: TimerWheel,
     readonly dueTick = 0,
-    private task?: () => void,
+    private task?: TimerTask,
   ) {}
 
   append(entry: Entry): void {
@@ -93,7 +103,7 @@ class Entry implements WheelTimer {
   run(): void {
     const { task } = this;
     this.clear();
-    task?.();
+    task?.due();
   }
 
   clear(): void {

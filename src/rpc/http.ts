@@ -1,11 +1,11 @@
 import { type Admitted, admitItems } from "../access/index.ts";
 import type { Chain } from "../chains/index.ts";
-import type { CancelSignal } from "../lib/cancel.ts";
 import type { ErrorCode } from "../lib/errors.ts";
 import { JSON_FIELD, type PlainAnswer } from "../lib/http.ts";
+import type { CallUnderWay } from "../upstream/index.ts";
 import { errorBytes, invalidRequest } from "./answer.ts";
 import type { RequestBody } from "./request.ts";
-import type { RpcInput, RpcOutput, RpcService } from "./service.ts";
+import type { RpcInput, RpcOutput, RpcService, RpcTarget } from "./service.ts";
 
 /** Where the proxy's path ends and the chain's id or name begins. */
 export const RPC_PREFIX = "/api/public/rpc/";
@@ -16,8 +16,6 @@ export interface HttpCall {
   readonly segment: string;
   readonly body: Uint8Array;
   readonly passage: Admitted;
-  /** Ends when the client hangs up. */
-  readonly signal: CancelSignal;
 }
 
 /** Told how a call ended. */
@@ -26,15 +24,10 @@ export interface Replies {
   fail(error: unknown): void;
 }
 
-/** Answers a call, whichever server it came through. */
-export function answerCall(service: RpcService, call: HttpCall, to: Replies): void {
-  const { segment, body, passage, signal } = call;
-  const chain = service.findChain(segment);
-  const input = new GatedInput(chain, service.read(body), passage, signal);
-  service.handle(input).then(
-    (output) => to.reply(toAnswer(output)),
-    (error) => (signal.aborted ? to.reply(gone()) : to.fail(error)),
-  );
+/** Answers a call, whichever server it came through. @returns what ends it when the caller leaves */
+export function answerCall(service: RpcService, call: HttpCall, to: Replies): CallUnderWay {
+  const run = new GatedRun(service.findChain(call.segment), service.read(call.body), call, to);
+  return service.start(run, run);
 }
 
 /** Answers POST to the proxy for a server of our own, which reads requests itself. */
@@ -66,30 +59,41 @@ export function invalidRpc(
   return { status, fields, errorCode, body: errorBytes("null", invalidRequest) };
 }
 
-/** A message to the proxy, counted and charged by the gate. */
-class GatedInput implements RpcInput {
+/** A message to the proxy, counted and charged by the gate, and its answer. */
+class GatedRun implements RpcInput, RpcTarget {
+  readonly #passage: Admitted;
+
   constructor(
     readonly chain: Chain | undefined,
     readonly request: RequestBody,
-    private readonly passage: Admitted,
-    readonly signal: CancelSignal,
-  ) {}
+    { passage }: HttpCall,
+    private readonly to: Replies,
+  ) {
+    this.#passage = passage;
+  }
 
   get caller(): string {
-    return this.passage.key.id;
+    return this.#passage.key.id;
   }
 
   admit(items: number): Promise<void> {
-    return admitItems(this.passage, items);
+    return admitItems(this.#passage, items);
   }
 
   chargedChain(chainId: number): void {
-    this.passage.chainId = chainId;
+    this.#passage.chainId = chainId;
+  }
+
+  answered(output: RpcOutput): void {
+    this.to.reply(toAnswer(output));
+  }
+
+  failed(error: unknown): void {
+    this.to.fail(error);
   }
 }
 
-function toAnswer({ status, body, attempts, sources }: RpcOutput): PlainAnswer {
-  const source = sources.join(", ") || "local";
+function toAnswer({ status, body, attempts, source }: RpcOutput): PlainAnswer {
   const fields = `${JSON_FIELD}x-upstream-attempts: ${attempts}\r\nx-upstream-source: ${source}\r\n`;
   if (status === 200) return { status, fields, errorCode: undefined, body };
   const errorCode = "INVALID_RPC_REQUEST";

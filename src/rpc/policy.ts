@@ -68,6 +68,9 @@ const refusedMethods: ReadonlySet<string> = new Set([
   "debug_writeMutexProfile",
 ]);
 
+/** Methods whose decision is remembered. */
+const MAX_DECIDED = 512;
+
 /** What the operator changes about the methods served; `debug_*` means a whole namespace. */
 export interface MethodPolicyOptions {
   readonly refusedMethods: readonly string[];
@@ -81,11 +84,20 @@ export interface MethodPolicyOptions {
 export function createMethodPolicy(options: MethodPolicyOptions): (method: string) => boolean {
   const refused = matcher(options.refusedMethods);
   const allowed = matcher(options.allowedMethods);
-  return (method) => {
+  const decide = (method: string) => {
     if (refused.exactly(method)) return true;
     if (allowed.exactly(method)) return false;
     if (refused.byPattern(method)) return true;
     return !allowed.byPattern(method) && isRefusedByDefault(method);
+  };
+  const decided = new Map<string, boolean>();
+  return (method) => {
+    const known = decided.get(method);
+    if (known !== undefined) return known;
+    const isRefused = decide(method);
+    // Callers may make up names; those of real methods come first.
+    if (decided.size < MAX_DECIDED) decided.set(method, isRefused);
+    return isRefused;
   };
 }
 

@@ -10,9 +10,16 @@ import {
 } from "../lib/jsonSpan.ts";
 import type { RpcCall } from "../upstream/index.ts";
 
+/** A request object that may be answered. `id` is JSON text. */
+export interface ValidItem {
+  readonly valid: true;
+  readonly id: string;
+  readonly call: RpcCall;
+}
+
 /** One request object, valid or not. */
 export type RequestItem =
-  | { readonly valid: true; readonly id: string; readonly call: RpcCall }
+  | ValidItem
   /** `id` is JSON text: the request's own where it could be read, else null. */
   | { readonly valid: false; readonly id: string };
 
@@ -69,8 +76,16 @@ function isVersion(bytes: Uint8Array, span: Span | undefined): boolean {
   return readString(bytes, span) === "2.0";
 }
 
+/** Whether a text stands as it is between its quotes, as names of methods do. */
+function isPlain(bytes: Uint8Array, { start, end }: Span): boolean {
+  for (let at = start; at < end; at++) if (bytes[at] === 0x5c) return false;
+  return true;
+}
+
 function readString(bytes: Uint8Array, span: Span | undefined): string | undefined {
   if (!span || bytes[span.start] !== 0x22) return undefined;
+  const inner = { start: span.start + 1, end: span.end - 1 };
+  if (isPlain(bytes, inner)) return textOf(bytes, inner);
   const value = valueOf(bytes, span);
   return typeof value === "string" ? value : undefined;
 }

@@ -95,9 +95,14 @@ async function answer(
   const passage = admitted(request);
   try {
     const body = await readBody(request, maxBodyBytes);
-    return await new Promise((reply, fail) =>
-      answerCall(service, { segment, body, passage, signal }, { reply, fail }),
-    );
+    return await new Promise((reply, fail) => {
+      const call = answerCall(service, { segment, body, passage }, { reply, fail });
+      const leave = () => {
+        call.abort();
+        reply(gone());
+      };
+      signal.addEventListener("abort", leave, { once: true });
+    });
   } catch (error) {
     if (signal.aborted) return gone();
     if (error instanceof ApiError && error.code === "BODY_TOO_LARGE") return tooLarge();

@@ -1,25 +1,13 @@
 import type { CancelSignal } from "../lib/cancel.ts";
+import type { Awaitable } from "../db/index.ts";
 import type { Chain, ChainRegistry } from "../chains/index.ts";
-import { ApiError } from "../lib/errors.ts";
-import {
-  type RpcCall,
-  type RpcReply,
-  type UpstreamPool,
-  UpstreamUnavailableError,
-} from "../upstream/index.ts";
-import {
-  errorBytes,
-  invalidRequest,
-  joinBatch,
-  methodRefused,
-  resultBytes,
-  type RpcFailure,
-  unreachable,
-  withId,
-} from "./answer.ts";
+import type { CallUnderWay, RpcCall, UpstreamPool } from "../upstream/index.ts";
+import { errorBytes, invalidRequest, type RpcFailure } from "./answer.ts";
+import { BatchRun } from "./batchRun.ts";
 import { responseBody } from "./body.ts";
 import { createMethodPolicy, type MethodPolicyOptions } from "./policy.ts";
-import { type RequestBody, type RequestItem, readRequestBody } from "./request.ts";
+import { type RequestBody, readRequestBody } from "./request.ts";
+import { SingleRun } from "./singleRun.ts";
 
 export interface RpcServiceOptions {
   readonly pool: UpstreamPool;
@@ -40,16 +28,22 @@ export interface RpcInput {
   readonly request: RequestBody;
   /** API key id. */
   readonly caller: string;
-  readonly signal: CancelSignal;
   /**
    * Counts and charges the request as this many.
    * @throws ApiError `RATE_LIMIT_EXCEEDED`, `CU_ALLOWANCE_EXCEEDED`
    */
-  readonly admit: (items: number) => Promise<void>;
+  admit(items: number): Awaitable<void>;
   /** Enters the charge under a chain. */
-  readonly chargedChain: (chainId: number) => void;
+  chargedChain(chainId: number): void;
   /** Methods the connection answers itself; undefined for those it does not. */
-  readonly own?: (call: RpcCall) => Promise<OwnAnswer> | undefined;
+  own?(call: RpcCall): Promise<OwnAnswer> | undefined;
+}
+
+/** Told what to answer: once, unless the caller left before; maybe before `start` returns. */
+export interface RpcTarget {
+  answered(output: RpcOutput): void;
+  /** @param error - ApiError `UPSTREAM_UNREACHABLE` when no node answered a single request, and what `admit` throws */
+  failed(error: unknown): void;
 }
 
 /** What to answer: a JSON-RPC body in bytes. */
@@ -58,8 +52,8 @@ export interface RpcOutput {
   readonly body: Uint8Array<ArrayBuffer>;
   /** Upstream requests made for this answer. */
   readonly attempts: number;
-  /** Where the answer came from and what it took, each distinct one of a batch; empty: from here. */
-  readonly sources: readonly string[];
+  /** Where the answer came from and what it took, each distinct one of a batch. */
+  readonly source: string;
 }
 
 export interface RpcService {
@@ -67,20 +61,16 @@ export interface RpcService {
   findChain(text: string): Chain | undefined;
   /** Reads a message without judging its methods. */
   read(body: Uint8Array): RequestBody;
+  /** Answers a JSON-RPC request or an array of them. @returns what ends it when the caller leaves */
+  start(input: RpcInput, target: RpcTarget): CallUnderWay;
   /**
-   * Answers a JSON-RPC request or an array of them.
-   * @throws ApiError `UPSTREAM_UNREACHABLE` when no node answered a single request, and what
-   *   `admit` throws
+   * `start` for who can wait.
+   * @throws what the target would be told
    */
-  handle(input: RpcInput): Promise<RpcOutput>;
+  handle(input: RpcInput, signal: CancelSignal): Promise<RpcOutput>;
   /** An answer's bytes as the body of an HTTP response, which large ones leave as they are taken. */
   httpBody(body: Uint8Array<ArrayBuffer>): BodyInit;
 }
-
-/** Largest answer to one array; items beyond it are answered with an error. */
-const MAX_BATCH_BYTES = 64 * 1024 * 1024;
-
-const batchTooLarge: RpcFailure = { code: -32003, message: "response of the batch is too large" };
 
 /** The JSON-RPC proxy over the upstream pool. */
 export function createRpcService(options: RpcServiceOptions): RpcService {
@@ -89,27 +79,53 @@ export function createRpcService(options: RpcServiceOptions): RpcService {
     options.methods ?? { refusedMethods: [], allowedMethods: [] },
   );
   const proxy: Proxy = { pool, isRefused };
+  const start = (input: RpcInput, target: RpcTarget): CallUnderWay => {
+    const { chain, request } = input;
+    if (request.kind === "batch" && chain) {
+      return new BatchRun(proxy, chain, input, target).start(request.items);
+    }
+    const item = request.kind === "single" ? request.item : undefined;
+    if (chain && item?.valid) {
+      input.chargedChain(chain.id);
+      return new SingleRun(proxy, chain, item, input, target).start();
+    }
+    target.answered(invalid(item?.id ?? "null"));
+    return nothingUnderWay;
+  };
   return {
     httpBody: (body) => responseBody(body, pool.memory),
     findChain: (text) => findChain(registry, text),
     read: (body) => readRequestBody(body, maxBatchItems),
-    async handle(input) {
-      const { chain, request } = input;
-      if (request.kind === "invalid") return invalid("null");
-      if (request.kind === "single") {
-        const { item } = request;
-        if (!chain || !item.valid) return invalid(item.id);
-        input.chargedChain(chain.id);
-        const answer = await answerItem(proxy, chain, item, input);
-        if ("failure" in answer) throw unreachableError(answer.retryAfterMs);
-        return { status: 200, ...answer };
-      }
-      if (!chain) return invalid("null");
-      await input.admit(request.items.length);
-      input.chargedChain(chain.id);
-      return answerBatch(proxy, chain, request.items, input);
-    },
+    start,
+    handle: (input, signal) => whenAnswered(signal, (target) => start(input, target)),
   };
+}
+
+const nothingUnderWay: CallUnderWay = { abort() {} };
+
+function whenAnswered(
+  signal: CancelSignal,
+  start: (target: RpcTarget) => CallUnderWay,
+): Promise<RpcOutput> {
+  const { promise, resolve, reject } = Promise.withResolvers<RpcOutput>();
+  let underWay: CallUnderWay | undefined;
+  const onAbort = () => {
+    underWay?.abort();
+    reject(signal.reason);
+  };
+  const end = () => signal.removeEventListener("abort", onAbort);
+  signal.addEventListener("abort", onAbort, { once: true });
+  underWay = start({
+    answered(output) {
+      end();
+      resolve(output);
+    },
+    failed(error) {
+      end();
+      reject(error);
+    },
+  });
+  return promise;
 }
 
 /** A network by decimal id or name; digits with separators between them are neither. */
@@ -118,86 +134,11 @@ function findChain(registry: ChainRegistry, text: string): Chain | undefined {
 }
 
 function invalid(id: string): RpcOutput {
-  return { status: 400, ...ownAnswer(errorBytes(id, invalidRequest)) };
-}
-
-type ItemAnswer = Omit<RpcOutput, "status">;
-
-interface NoAnswer {
-  readonly failure: RpcFailure;
-  /** When an upstream is expected to be free again, where that is known. */
-  readonly retryAfterMs: number | undefined;
+  return { status: 400, body: errorBytes(id, invalidRequest), attempts: 0, source: "local" };
 }
 
 /** What every item is answered with. */
-interface Proxy {
+export interface Proxy {
   readonly pool: UpstreamPool;
   readonly isRefused: (method: string) => boolean;
-}
-
-function unreachableError(retryAfterMs: number | undefined): ApiError {
-  if (retryAfterMs === undefined) return new ApiError("UPSTREAM_UNREACHABLE");
-  const seconds = Math.max(1, Math.ceil(retryAfterMs / 1_000));
-  return new ApiError("UPSTREAM_UNREACHABLE", undefined, { "retry-after": String(seconds) });
-}
-
-/** An answer that needed no upstream. */
-function ownAnswer(body: Uint8Array<ArrayBuffer>): ItemAnswer {
-  return { body, attempts: 0, sources: [] };
-}
-
-function sourceOf({ source, hedged, retried }: RpcReply): string {
-  return [source, ...(hedged ? ["hedged"] : []), ...(retried ? ["retried"] : [])].join("; ");
-}
-
-async function answerItem(
-  { pool, isRefused }: Proxy,
-  chain: Chain,
-  item: RequestItem,
-  input: RpcInput,
-): Promise<ItemAnswer | NoAnswer> {
-  if (!item.valid) return ownAnswer(errorBytes(item.id, invalidRequest));
-  const { id, call } = item;
-  const own = input.own?.(call);
-  if (own) return ownAnswer(ownBytes(id, await own));
-  if (isRefused(call.method)) {
-    return ownAnswer(errorBytes(id, methodRefused(call.method)));
-  }
-  try {
-    const { signal, caller } = input;
-    const reply = await pool.call(chain.id, call, { signal, caller });
-    return { body: withId(reply, id), attempts: reply.attempts, sources: [sourceOf(reply)] };
-  } catch (error) {
-    if (error instanceof UpstreamUnavailableError) {
-      return { failure: unreachable, retryAfterMs: error.retryAfterMs };
-    }
-    throw error;
-  }
-}
-
-function ownBytes(id: string, answer: OwnAnswer): Uint8Array<ArrayBuffer> {
-  return "failure" in answer ? errorBytes(id, answer.failure) : resultBytes(id, answer.result);
-}
-
-/** Items run side by side, so a slow or failing one keeps none of the others from its answer. */
-async function answerBatch(
-  proxy: Proxy,
-  chain: Chain,
-  items: readonly RequestItem[],
-  input: RpcInput,
-): Promise<RpcOutput> {
-  let size = 0;
-  let attempts = 0;
-  const sources = new Set<string>();
-  const bodies = await Promise.all(
-    items.map(async (item) => {
-      const answer = await answerItem(proxy, chain, item, input);
-      if ("failure" in answer) return errorBytes(item.id, answer.failure);
-      attempts += answer.attempts;
-      for (const source of answer.sources) sources.add(source);
-      size += answer.body.length;
-      return size > MAX_BATCH_BYTES ? errorBytes(item.id, batchTooLarge) : answer.body;
-    }),
-  );
-  return { status: 200, body: joinBatch(bodies), attempts, sources: [...sources].sort() };
 }

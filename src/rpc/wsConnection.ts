@@ -6,7 +6,7 @@ import { ApiError } from "../lib/errors.ts";
 import type { AnswerMemory, ChainFeeds } from "../upstream/index.ts";
 import { errorBytes, joinBatch, type RpcFailure, unreachable } from "./answer.ts";
 import type { RequestBody } from "./request.ts";
-import type { RpcOutput, RpcService } from "./service.ts";
+import type { RpcInput, RpcOutput, RpcService } from "./service.ts";
 import { Notifier } from "./wsNotifier.ts";
 import { Outbox } from "./wsOutbox.ts";
 import { type Opened, Subscriptions } from "./wsSubscriptions.ts";
@@ -201,15 +201,15 @@ export class RpcConnection {
   ): Promise<Pick<RpcOutput, "body"> & { status: number }> {
     const { service, session, chain } = this.options;
     try {
-      return await service.handle({
+      const input: RpcInput = {
         chain,
         request,
         caller: session.keyId,
-        signal: this.#gone.signal,
-        admit: async () => {},
-        chargedChain: () => {},
+        admit() {},
+        chargedChain() {},
         own: (call) => this.#subscriptions?.answer(call, opened),
-      });
+      };
+      return await service.handle(input, this.#gone.signal);
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== "UPSTREAM_UNREACHABLE") throw error;
       return { status: error.status, body: refusal(request, unreachable) };

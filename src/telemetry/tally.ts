@@ -11,10 +11,19 @@ type Labels = readonly (string | number)[];
 class Rows<Row> {
   readonly all: { readonly labels: Labels; readonly row: Row }[] = [];
   readonly #root: Branch<Row> = new Map();
+  /** What was looked up last is most often what is looked up next. */
+  #last: { readonly labels: Labels; readonly row: Row } | undefined;
 
   constructor(private readonly create: () => Row) {}
 
   at(labels: Labels): Row {
+    if (this.#last && isSame(this.#last.labels, labels)) return this.#last.row;
+    const row = this.#find(labels);
+    this.#last = { labels, row };
+    return row;
+  }
+
+  #find(labels: Labels): Row {
     let branch = this.#root;
     const last = labels.length - 1;
     for (let index = 0; index < last; index++) {
@@ -30,6 +39,11 @@ class Rows<Row> {
     this.all.push({ labels, row });
     return row;
   }
+}
+
+function isSame(one: Labels, other: Labels): boolean {
+  for (let index = 0; index < one.length; index++) if (one[index] !== other[index]) return false;
+  return true;
 }
 
 type Branch<Row> = Map<string | number, Row | Branch<Row>>;

@@ -1,4 +1,3 @@
-import { Cancel } from "../lib/cancel.ts";
 import { textOf } from "../lib/jsonSpan.ts";
 import type { ChainPool } from "./chainPool.ts";
 import type { NodeAnswer, Verdict } from "./classify.ts";
@@ -75,7 +74,7 @@ class BroadcastRun {
   /** The transaction's id, where it follows from its bytes. */
   readonly #hash: string | undefined;
   readonly #protocol: ChainProtocol;
-  readonly #tried = new Set<Upstream>();
+  #tried: Upstream[] = [];
 
   constructor(
     private readonly pool: ChainPool,
@@ -121,19 +120,19 @@ class BroadcastRun {
     if (upstream || !patience) return upstream;
     const { clock } = this.pool.options;
     const waited = await this.pool.acquire("broadcast", this.#tried, this.untilMs, undefined);
-    if (waited || this.#tried.size === 0) return waited;
-    this.#tried.clear();
+    if (waited || this.#tried.length === 0) return waited;
+    this.#tried = [];
     await clock.sleep(REPEAT_PAUSE_MS * this.attempts);
     return this.pool.pick("broadcast", this.#tried);
   }
 
   async #send(upstream: Upstream): Promise<Attempt> {
-    this.#tried.add(upstream);
+    this.#tried.push(upstream);
     this.attempts++;
     const verdict = await this.#attempt(upstream);
     const answer = answerOf(verdict);
     // One that refused for pace may take it later; its pace tells when.
-    if (verdict.kind === "limited") this.#tried.delete(upstream);
+    if (verdict.kind === "limited") this.#tried = this.#tried.filter((tried) => tried !== upstream);
     if (!answer) return { kind: "failed" };
     if (!answer.error) return { kind: "accepted", reply: this.#reply(answer, upstream) };
     return this.#judge(answer, upstream, verdict);
@@ -160,7 +159,7 @@ class BroadcastRun {
   #attempt(upstream: Upstream): Promise<Verdict> {
     const leftMs = this.untilMs - this.pool.options.clock.monotonic();
     const timeoutMs = Math.max(1, Math.min(BROADCAST_TIMEOUT_MS, leftMs));
-    return upstream.attempt(this.call, "broadcast", timeoutMs, new Cancel());
+    return upstream.attemptOnce(this.call, "broadcast", timeoutMs);
   }
 
   #reply(answer: NodeAnswer, upstream: Upstream): RpcReply {

@@ -2,7 +2,7 @@ import type { CancelSignal } from "../lib/cancel.ts";
 import type { Chain } from "../chains/index.ts";
 import type { Clock, Random } from "../lib/clock.ts";
 import { RetryBudget } from "./budget.ts";
-import { choose } from "./choose.ts";
+import { choose, drawFree, nearBest } from "./choose.ts";
 import type { NodeLink } from "./links.ts";
 import type { AnswerMemory } from "./memory.ts";
 import type { MethodClass } from "./methodClass.ts";
@@ -29,6 +29,17 @@ const MAX_NAP_MS = 250;
 const CATCH_UP_BLOCKS = 2;
 const MIN_CATCH_UP_MS = 1_000;
 const MAX_CATCH_UP_MS = 10_000;
+
+/** With more upstreams than this, the best of them are found once per moment and not per call. */
+const MAX_SCANNED = 8;
+const BAND_AGE_MS = 5;
+
+/** An upstream with what the next request to it is expected to cost. */
+interface Priced {
+  readonly upstream: Upstream;
+  readonly costMs: number;
+  readonly inFlight: number;
+}
 
 /** What a call asks of the upstream that is to answer it, beyond being in use. */
 export interface Wish {
@@ -62,6 +73,7 @@ export class ChainPool {
   readonly budget: RetryBudget;
   readonly #monitor: Monitor;
   readonly #waiters = new Waiters(MAX_WAITERS);
+  readonly #bands = new Map<MethodClass, { upstreams: readonly Upstream[]; untilMs: number }>();
 
   constructor(readonly options: ChainPoolOptions) {
     const { chain, clock, observer } = options;
@@ -123,7 +135,7 @@ export class ChainPool {
     if (this.head !== undefined) return;
     this.touch();
     const untilMs = this.options.clock.monotonic() + maxMs;
-    (await this.acquire("read", new Set(), untilMs, signal))?.release();
+    (await this.acquire("read", [], untilMs, signal))?.release();
   }
 
   /** Has the upstreams' heads looked at, and waits for the looks, but no longer than `maxMs`. */
@@ -151,21 +163,47 @@ export class ChainPool {
    */
   pick(
     kind: MethodClass,
-    tried: ReadonlySet<Upstream>,
+    tried: readonly Upstream[],
     wish: Wish = {},
     nowMs = this.options.clock.monotonic(),
   ): Upstream | undefined {
-    const free = this.#upstreams.filter(
-      (upstream) =>
-        this.#isEligible(upstream, tried, wish, nowMs) && upstream.admissionWaitMs(nowMs) === 0,
-    );
-    const [only] = free;
-    if (free.length <= 1) return only?.reserve(nowMs);
+    const upstreams = this.#upstreams;
+    const minHead = wish.minHead?.();
+    const [only] = upstreams;
+    if (upstreams.length === 1) {
+      return only && this.#takes(only, tried, wish, minHead, nowMs)
+        ? only.reserve(nowMs)
+        : undefined;
+    }
+    const band = upstreams.length > MAX_SCANNED ? this.#band(kind, nowMs) : upstreams;
+    const free = (one: Upstream) => this.#takes(one, tried, wish, minHead, nowMs);
+    if (band !== upstreams) {
+      const drawn = drawFree(band, free, this.options.random);
+      if (drawn) return drawn.reserve(nowMs);
+    }
+    return choose(
+      this.#candidates(kind, upstreams.filter(free), nowMs),
+      this.options.random,
+    )?.upstream.reserve(nowMs);
+  }
+
+  #candidates(kind: MethodClass, upstreams: readonly Upstream[], nowMs: number): Priced[] {
     const context = this.#context(nowMs);
-    const candidates = free.map((upstream) => {
+    return upstreams.map((upstream) => {
       return { upstream, costMs: upstream.costMs(kind, context), inFlight: upstream.inFlight };
     });
-    return choose(candidates, this.options.random)?.upstream.reserve(nowMs);
+  }
+
+  /** The upstreams near the best, as they were a moment ago; of many, not all are looked at per call. */
+  #band(kind: MethodClass, nowMs: number): readonly Upstream[] {
+    const known = this.#bands.get(kind);
+    if (known && nowMs < known.untilMs) return known.upstreams;
+    const usable = this.#upstreams.filter((upstream) => upstream.usable);
+    const upstreams = nearBest(this.#candidates(kind, usable, nowMs)).map(
+      ({ upstream }) => upstream,
+    );
+    this.#bands.set(kind, { upstreams, untilMs: nowMs + BAND_AGE_MS });
+    return upstreams;
   }
 
   /**
@@ -175,7 +213,7 @@ export class ChainPool {
    */
   async acquire(
     kind: MethodClass,
-    tried: ReadonlySet<Upstream>,
+    tried: readonly Upstream[],
     untilMs: number,
     signal: CancelSignal | undefined,
     wish: Wish = {},
@@ -191,7 +229,7 @@ export class ChainPool {
 
   async #waitFor(
     kind: MethodClass,
-    tried: ReadonlySet<Upstream>,
+    tried: readonly Upstream[],
     untilMs: number,
     signal: CancelSignal | undefined,
     wish: Wish,
@@ -315,15 +353,32 @@ export class ChainPool {
     });
   }
 
+  /** Whether an upstream takes a call now. */
+  #takes(
+    upstream: Upstream,
+    tried: readonly Upstream[],
+    wish: Wish,
+    minHead: number | undefined,
+    nowMs: number,
+  ): boolean {
+    return (
+      this.#isEligible(upstream, tried, wish, minHead, nowMs) &&
+      upstream.admissionWaitMs(nowMs) === 0
+    );
+  }
+
   /** Whether a call may be sent to an upstream as far as state, head and methods go. */
   #isEligible(
     upstream: Upstream,
-    tried: ReadonlySet<Upstream>,
+    tried: readonly Upstream[],
     wish: Wish,
+    minHead: number | undefined,
     nowMs: number,
   ): boolean {
-    if (!upstream.usable || tried.has(upstream) || wish.suits?.(upstream) === false) return false;
-    if (this.#isBehind(upstream, wish.minHead?.())) return false;
+    if (!upstream.usable || tried.includes(upstream) || wish.suits?.(upstream) === false) {
+      return false;
+    }
+    if (this.#isBehind(upstream, minHead)) return false;
     const { method } = wish;
     if (method === undefined || !upstream.lacks(method, nowMs)) return true;
     // While another serves the method, one that does not is not asked, not even as a second.
@@ -335,19 +390,21 @@ export class ChainPool {
    * up, or that one is found to be back. Neither, while one that was tried is healthy, which is
    * better asked again than waiting for a sick one, or none that is healthy suits the call.
    */
-  #hope(tried: ReadonlySet<Upstream>, wish: Wish): "catch-up" | "return" | "none" {
+  #hope(tried: readonly Upstream[], wish: Wish): "catch-up" | "return" | "none" {
     const usable = this.upstreams.filter((upstream) => upstream.usable);
     const suitable = usable.filter((upstream) => wish.suits?.(upstream) !== false);
     const minHead = wish.minHead?.();
-    if (suitable.some((one) => !tried.has(one) && this.#isBehind(one, minHead))) return "catch-up";
+    if (suitable.some((one) => !tried.includes(one) && this.#isBehind(one, minHead)))
+      return "catch-up";
     return usable.length > 0 ? "none" : "return";
   }
 
   /** Time until a healthy upstream admits a request, ms; undefined when none is eligible. */
-  #shortestWait(tried: ReadonlySet<Upstream>, nowMs: number, wish: Wish): number | undefined {
+  #shortestWait(tried: readonly Upstream[], nowMs: number, wish: Wish): number | undefined {
     let shortest: number | undefined;
+    const minHead = wish.minHead?.();
     for (const upstream of this.upstreams) {
-      if (!this.#isEligible(upstream, tried, wish, nowMs)) continue;
+      if (!this.#isEligible(upstream, tried, wish, minHead, nowMs)) continue;
       shortest = Math.min(shortest ?? Number.POSITIVE_INFINITY, upstream.admissionWaitMs(nowMs));
     }
     return shortest;

@@ -1,3 +1,4 @@
+import type { Clock } from "../lib/clock.ts";
 import { isText, scanObject, type Span, valueOf } from "../lib/jsonSpan.ts";
 import type { ConnectionFault, HttpAnswer } from "./connection.ts";
 import {
@@ -83,18 +84,24 @@ export function classifyFault(fault: ConnectionFault | "timeout"): Verdict {
  * Classifies a complete HTTP answer. A JSON-RPC response counts whatever the status it came with,
  * except where the status is about us and not about the call.
  * @param id - the id the request carried
- * @param nowMs - wall-clock time, for a `Retry-After` that names a date
+ * @param clock - its wall-clock time counts for a `Retry-After` that names a date
  * @param judge - asked about errors before the common rules
  */
 export function classifyAnswer(
   http: HttpAnswer,
   id: number,
-  nowMs: number,
+  clock: Pick<Clock, "now">,
   judge?: JudgeError,
 ): Verdict {
   const { status } = http;
+  const answer = status === 429 ? undefined : readAnswer(http.bytes);
+  if (answer && !answer.error && status < 300) {
+    return isOurId(answer, id, http.isShared ? "exact" : "result")
+      ? { kind: "deliver", answer }
+      : wrongId;
+  }
+  const nowMs = clock.now();
   if (status === 429) return { kind: "limited", retryAfterMs: parseRetryAfter(http, nowMs) };
-  const answer = readAnswer(http.bytes);
   if (!answer) return classifyStatus(http, nowMs);
   if (answer.error) {
     const verdict = classifyError(answer, http, nowMs, judge);
@@ -106,7 +113,7 @@ export function classifyAnswer(
     return isOurId(answer, id, http.isShared ? "exact" : "error") ? verdict : wrongId;
   }
   if (!isOurId(answer, id, http.isShared ? "exact" : "result")) return wrongId;
-  return status < 300 ? { kind: "deliver", answer } : classifyStatus(http, nowMs);
+  return classifyStatus(http, nowMs);
 }
 
 const wrongId: Verdict = { kind: "retry", reason: "wrong-id", fault: true };

@@ -37,22 +37,33 @@ export class ConnectionError extends Error {
   }
 }
 
-export interface SendOptions {
-  /** Ends the request, whatever its state. */
-  readonly signal: CancelSignal;
+/** What bounds an answer. */
+export interface AnswerLimits {
   /** Largest body accepted, after decompression. */
   readonly maxBytes: number;
   /** Counts the answer's bytes while it is read. */
   readonly memory: AnswerMemory;
 }
 
+/** Told how a request ended: once, by one of the two, and never before `post` has returned. */
+export interface AnswerTarget {
+  answered(answer: HttpAnswer): void;
+  faulted(fault: ConnectionFault): void;
+}
+
+/** A request under way. */
+export interface Sending {
+  /** Ends it, whatever its state. Its target is told nothing more. */
+  drop(): void;
+}
+
 /** One upstream's own keep-alive connections. */
 export interface Connection {
   /**
-   * Posts a JSON body and reads the answer whole.
-   * @throws ConnectionError
+   * Posts a JSON body and reads the answer whole. Every call passes through here, so it takes an
+   * object to call back and makes no promise.
    */
-  send(body: string, options: SendOptions): Promise<HttpAnswer>;
+  post(body: string, limits: AnswerLimits, target: AnswerTarget): Sending;
   /** Closes idle connections. */
   close(): void;
 }
@@ -63,8 +74,42 @@ export type Connect = (url: URL, address?: string) => Connection;
 /** The same connection, which reads no answer above `maxBytes`. */
 export function cappedConnection(connection: Connection, maxBytes: number): Connection {
   return {
-    send: (body, options) =>
-      connection.send(body, { ...options, maxBytes: Math.min(options.maxBytes, maxBytes) }),
+    post: (body, limits, target) =>
+      connection.post(body, { ...limits, maxBytes: Math.min(limits.maxBytes, maxBytes) }, target),
     close: () => connection.close(),
   };
+}
+
+export interface SendOptions extends AnswerLimits {
+  /** Ends the request, whatever its state. */
+  readonly signal: CancelSignal;
+}
+
+/**
+ * `post` for who can wait.
+ * @throws ConnectionError
+ */
+export function send(
+  connection: Connection,
+  body: string,
+  { signal, ...limits }: SendOptions,
+): Promise<HttpAnswer> {
+  if (signal.aborted) return Promise.reject(new ConnectionError("aborted"));
+  const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
+  const sending = connection.post(body, limits, {
+    answered(answer) {
+      signal.removeEventListener("abort", onAbort);
+      resolve(answer);
+    },
+    faulted(fault) {
+      signal.removeEventListener("abort", onAbort);
+      reject(new ConnectionError(fault));
+    },
+  });
+  const onAbort = () => {
+    sending.drop();
+    reject(new ConnectionError("aborted"));
+  };
+  signal.addEventListener("abort", onAbort, { once: true });
+  return promise;
 }

@@ -1,5 +1,6 @@
 import { Cancel } from "../lib/cancel.ts";
 import { timers, type WheelTimer } from "../lib/timerWheel.ts";
+import type { Attempt, AttemptOwner } from "./attempt.ts";
 import type { NodeAnswer, Verdict } from "./classify.ts";
 import type { ChainPool, Wish } from "./chainPool.ts";
 import { p95Ms } from "./health.ts";
@@ -55,9 +56,15 @@ export interface NodeReply extends RpcReply {
   readonly answer: NodeAnswer;
 }
 
+/** Told how a read ended: once, unless it was aborted, and never before `start` has returned. */
+export interface ReadTarget {
+  replied(reply: NodeReply): void;
+  /** @param error - UpstreamUnavailableError */
+  failed(error: unknown): void;
+}
+
 /**
- * Sends a read through a chain's upstreams: on failure to another one, and when slow to a second
- * one at the same time. The first answer that is believed wins, and the others are cancelled.
+ * `ReadRun` for who can wait.
  * @throws UpstreamUnavailableError, or the signal's reason when the caller aborted
  */
 export function dispatchRead(
@@ -66,19 +73,43 @@ export function dispatchRead(
   options: CallOptions,
   rules: ReadRules = {},
 ): Promise<NodeReply> {
-  if (options.signal?.aborted) return Promise.reject(options.signal.reason);
-  const nowMs = pool.options.clock.monotonic();
-  pool.begin(nowMs);
-  return new ReadRun(pool, call, options, rules, nowMs).start();
+  const { signal } = options;
+  if (signal?.aborted) return Promise.reject(signal.reason);
+  const { promise, resolve, reject } = Promise.withResolvers<NodeReply>();
+  const end = () => signal?.removeEventListener("abort", onAbort);
+  const target: ReadTarget = {
+    replied(reply) {
+      end();
+      resolve(reply);
+    },
+    failed(error) {
+      end();
+      reject(error);
+    },
+  };
+  const known = rules.method === undefined ? { ...rules, method: call.method } : rules;
+  const run = new ReadRun(pool, call, options.deadlineMs, known, target);
+  const onAbort = () => {
+    run.abort();
+    reject(signal?.reason);
+  };
+  signal?.addEventListener("abort", onAbort, { once: true });
+  run.start();
+  return promise;
 }
 
-/** One call under way. */
-class ReadRun {
+/**
+ * Sends a read through a chain's upstreams: on failure to another one, and when slow to a second
+ * one at the same time. The first answer that is believed wins, and the others are cancelled.
+ */
+export class ReadRun implements AttemptOwner {
   readonly #kind: MethodClass;
+  readonly #startMs: number;
   readonly #untilMs: number;
-  readonly #active = new Map<Upstream, { cancel: Cancel; startMs: number }>();
-  readonly #tried = new Set<Upstream>();
-  readonly rules: ReadRules;
+  /** Attempts under way: one, or two when hedged. */
+  #first: Attempt<Upstream> | undefined;
+  #second: Attempt<Upstream> | undefined;
+  #tried: Upstream[] = [];
   #attempts = 0;
   #disbeliefs = 0;
   /** Attempts that were refused for pace. */
@@ -89,34 +120,34 @@ class ReadRun {
   #settled = false;
   #hedgeTimer: WheelTimer | undefined;
   #deadlineTimer: WheelTimer | undefined;
-  readonly #outcome = Promise.withResolvers<NodeReply>();
-  readonly #onAbort = () => this.#fail(this.options.signal?.reason, "aborted");
+  /** Aborts with the run; made for what waits, which few do. */
+  #leaving: Cancel | undefined;
 
   constructor(
     private readonly pool: ChainPool,
     private readonly call: RpcCall,
-    private readonly options: CallOptions,
-    rules: ReadRules,
-    private readonly startMs: number,
+    deadlineMs: number | undefined,
+    private readonly rules: ReadRules,
+    private readonly target: ReadTarget,
   ) {
-    this.rules = rules.method === undefined ? { ...rules, method: call.method } : rules;
     this.#kind = classOf(call.method);
-    this.#untilMs = startMs + (options.deadlineMs ?? DEFAULT_DEADLINE_MS);
+    this.#startMs = pool.options.clock.monotonic();
+    this.#untilMs = this.#startMs + (deadlineMs ?? DEFAULT_DEADLINE_MS);
   }
 
-  start(): Promise<NodeReply> {
-    this.options.signal?.addEventListener("abort", this.#onAbort, { once: true });
-    // Attempts end by themselves before; this ends what waits for something else.
-    const leftMs = this.#untilMs - this.startMs + DEADLINE_GRACE_MS;
-    this.#deadlineTimer = timers.set(leftMs, () => this.#giveUp());
-    this.#next();
-    return this.#outcome.promise;
+  start(): void {
+    this.pool.begin(this.#startMs);
+    if (this.#untilMs > this.#startMs) this.#next(this.#startMs);
+    else queueMicrotask(() => this.#giveUp());
+  }
+
+  /** Ends it; its target is not told. */
+  abort(): void {
+    if (!this.#settled) this.#settle("aborted", this.pool.options.clock.monotonic());
   }
 
   /** Sends the next attempt, or ends the call when there is none to make. */
-  #next(): void {
-    const { clock } = this.pool.options;
-    const nowMs = this.#attempts === 0 ? this.startMs : clock.monotonic();
+  #next(nowMs: number): void {
     const upstream = this.pool.pick(this.#kind, this.#tried, this.rules, nowMs);
     if (upstream) this.#launch(upstream, nowMs);
     else void this.#await();
@@ -124,10 +155,17 @@ class ReadRun {
 
   /** Waits for an upstream to send the next attempt to. */
   async #await(): Promise<void> {
+    this.#watchDeadline();
     const upstream = (await this.#acquire()) ?? (await this.#repeat());
     if (this.#settled) upstream?.release();
-    else if (upstream) this.#launch(upstream);
-    else if (this.#active.size === 0) this.#giveUp();
+    else if (upstream) this.#launch(upstream, this.pool.options.clock.monotonic());
+    else if (!this.#first && !this.#second) this.#giveUp();
+  }
+
+  /** Attempts end by themselves in time; this ends what waits for something else. */
+  #watchDeadline(): void {
+    const leftMs = this.#untilMs - this.pool.options.clock.monotonic() + DEADLINE_GRACE_MS;
+    this.#deadlineTimer ??= timers.set(leftMs, () => this.#giveUp());
   }
 
   #pick(): Upstream | undefined {
@@ -135,14 +173,14 @@ class ReadRun {
   }
 
   #acquire(): Promise<Upstream | undefined> {
-    const { signal } = this.options;
-    return this.pool.acquire(this.#kind, this.#tried, this.#untilMs, signal, this.rules);
+    this.#leaving ??= new Cancel();
+    return this.pool.acquire(this.#kind, this.#tried, this.#untilMs, this.#leaving, this.rules);
   }
 
   /** After a pause, an upstream that was tried before, when there is no other. */
   async #repeat(): Promise<Upstream | undefined> {
-    if (this.#tried.size === 0 || this.#settled) return undefined;
-    this.#tried.clear();
+    if (this.#tried.length === 0 || this.#settled) return undefined;
+    this.#tried = [];
     await Bun.sleep(this.#repeatPauseMs());
     if (this.#settled) return undefined;
     return this.#pick() ?? (this.#disbeliefs > 0 ? this.#acquire() : undefined);
@@ -155,23 +193,21 @@ class ReadRun {
     return Math.max(failedMs, behindMs);
   }
 
-  #launch(upstream: Upstream, startMs = this.pool.options.clock.monotonic()): void {
-    const leftMs = this.#untilMs - startMs;
+  #launch(upstream: Upstream, nowMs: number): void {
+    const leftMs = this.#untilMs - nowMs;
     if (leftMs <= 0) {
       upstream.release();
       return this.#giveUp();
     }
-    const cancel = new Cancel();
-    this.#tried.add(upstream);
-    this.#active.set(upstream, { cancel, startMs });
+    if (!this.#tried.includes(upstream)) this.#tried.push(upstream);
     const isAlone = this.pool.upstreams.length === 1;
     const usualMs = upstream.attemptTimeoutMs(this.#kind, this.#attempts, isAlone);
     const timeoutMs = Math.min(usualMs, leftMs);
     this.#attempts++;
     if (this.#attempts === 1) this.#scheduleHedge(upstream, timeoutMs);
-    void upstream
-      .attempt(this.call, this.#kind, timeoutMs, cancel)
-      .then((verdict) => this.#review(upstream, verdict));
+    const attempt = upstream.attempt(this.call, this.#kind, timeoutMs, this, nowMs);
+    if (this.#first) this.#second = attempt;
+    else this.#first = attempt;
   }
 
   #scheduleHedge(first: Upstream, timeoutMs: number): void {
@@ -182,45 +218,51 @@ class ReadRun {
   }
 
   #hedge(): void {
-    if (this.#settled || this.#active.size !== 1) return;
+    if (this.#settled || !this.#first || this.#second) return;
     const second = this.#pick();
     if (!second) return;
     if (!this.pool.budget.withdraw()) return second.release();
     this.#hedged = true;
-    this.#launch(second);
+    this.#launch(second, this.pool.options.clock.monotonic());
   }
 
   /** Asks the rules about an answer; without rules it is believed. */
-  #review(upstream: Upstream, verdict: Verdict): void {
+  judged(attempt: Attempt<Upstream>, verdict: Verdict): void {
+    if (this.#settled) return;
     const answer = answerOf(verdict);
-    const { review } = this.rules;
-    if (this.#settled || !answer || !review) return this.#conclude(upstream, verdict, undefined);
-    const askedAtMs = this.#active.get(upstream)?.startMs ?? this.startMs;
-    const belief = review({ upstream, answer, askedAtMs });
-    if (typeof belief === "string") this.#conclude(upstream, verdict, belief);
-    else void belief.then((late) => this.#conclude(upstream, verdict, late));
+    if (!answer || !this.rules.review) return this.#conclude(attempt, verdict, undefined);
+    const { host: upstream, startMs: askedAtMs } = attempt;
+    const belief = this.rules.review({ upstream, answer, askedAtMs });
+    if (typeof belief === "string") return this.#conclude(attempt, verdict, belief);
+    this.#watchDeadline();
+    void belief.then((late) => this.#conclude(attempt, verdict, late));
   }
 
-  #conclude(upstream: Upstream, verdict: Verdict, belief: Belief | undefined): void {
+  #conclude(attempt: Attempt<Upstream>, verdict: Verdict, belief: Belief | undefined): void {
     if (this.#settled) return;
-    this.#active.delete(upstream);
+    const { host: upstream } = attempt;
+    if (this.#first === attempt) this.#first = this.#second;
+    this.#second = undefined;
     const answer = answerOf(verdict);
     const isBelieved = verdict.kind === "deliver" && (belief ?? "believe") === "believe";
-    if (answer && (belief === "final" || isBelieved)) return this.#deliver(upstream, answer);
+    if (answer && (belief === "final" || isBelieved)) {
+      return this.#deliver(upstream, answer, attempt.endMs);
+    }
     if (verdict.kind === "limited") {
       // Its pace tells when it may be asked again, and until then keeps everyone from asking.
       this.#refusals++;
-      this.#tried.delete(upstream);
+      this.#tried = this.#tried.filter((tried) => tried !== upstream);
     }
     if (belief === "disbelieve") this.#disbeliefs++;
     else if (answer) this.#fallback = { answer, upstream };
-    if (this.#active.size > 0) return;
-    if (this.#mayTryAgain(verdict, belief)) this.#next();
+    if (this.#first) return;
+    const nowMs = this.pool.options.clock.monotonic();
+    if (this.#mayTryAgain(verdict, belief, nowMs)) this.#next(nowMs);
     else this.#giveUp();
   }
 
-  #mayTryAgain(verdict: Verdict, belief: Belief | undefined): boolean {
-    if (this.pool.options.clock.monotonic() >= this.#untilMs) return false;
+  #mayTryAgain(verdict: Verdict, belief: Belief | undefined, nowMs: number): boolean {
+    if (nowMs >= this.#untilMs) return false;
     // An answer from behind says that others know better; it is no sign of trouble to be spared.
     if (belief === "disbelieve") return this.#disbeliefs <= MAX_DISBELIEFS;
     if (verdict.kind === "limited") return this.#refusals <= MAX_REFUSALS;
@@ -228,11 +270,11 @@ class ReadRun {
     return this.#attempts < allowed && this.pool.budget.withdraw();
   }
 
-  #deliver(upstream: Upstream, answer: NodeAnswer): void {
-    const nowMs = this.pool.options.clock.monotonic();
-    for (const [loser, { startMs }] of this.#active) loser.overtaken(this.#kind, nowMs - startMs);
-    this.#settle("answer");
-    this.#outcome.resolve({
+  #deliver(upstream: Upstream, answer: NodeAnswer, nowMs: number): void {
+    const slower = this.#first;
+    slower?.host.overtaken(this.#kind, nowMs - slower.startMs);
+    this.#settle("answer", nowMs);
+    this.target.replied({
       bytes: answer.bytes,
       id: answer.id,
       isError: answer.error !== undefined,
@@ -246,31 +288,30 @@ class ReadRun {
   }
 
   #giveUp(): void {
-    if (this.#fallback) return this.#deliver(this.#fallback.upstream, this.#fallback.answer);
-    const error = new UpstreamUnavailableError("no upstream answered", this.pool.busyMs);
-    this.#fail(error, "unavailable");
-  }
-
-  #fail(error: unknown, outcome: "aborted" | "unavailable"): void {
     if (this.#settled) return;
-    this.#settle(outcome);
-    this.#outcome.reject(error);
+    const nowMs = this.pool.options.clock.monotonic();
+    const fallback = this.#fallback;
+    if (fallback) return this.#deliver(fallback.upstream, fallback.answer, nowMs);
+    const error = new UpstreamUnavailableError("no upstream answered", this.pool.busyMs);
+    this.#settle("unavailable", nowMs);
+    this.target.failed(error);
   }
 
-  #settle(outcome: "answer" | "aborted" | "unavailable"): void {
+  #settle(outcome: "answer" | "aborted" | "unavailable", nowMs: number): void {
     this.#settled = true;
     this.#hedgeTimer?.clear();
     this.#deadlineTimer?.clear();
-    this.options.signal?.removeEventListener("abort", this.#onAbort);
-    for (const { cancel } of this.#active.values()) cancel.abort();
-    const { chain, clock, observer } = this.pool.options;
+    this.#first?.abort();
+    this.#second?.abort();
+    this.#leaving?.abort();
+    const { chain, observer } = this.pool.options;
     observer.call?.({
       chainId: chain.id,
       kind: this.#kind,
       outcome,
       attempts: this.#attempts,
       hedged: this.#hedged,
-      durationMs: clock.monotonic() - this.startMs,
+      durationMs: nowMs - this.#startMs,
     });
   }
 }

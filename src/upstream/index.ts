@@ -6,8 +6,10 @@ export type { AnswerMemory, Lease } from "./memory.ts";
 export { type MethodClass, methodClasses } from "./methodClass.ts";
 export {
   type CallOptions,
-  type RpcCall,
+  type CallUnderWay,
   type ReplySource,
+  type ReplyTarget,
+  type RpcCall,
   type RpcReply,
   type UpstreamPool,
   type UpstreamStatus,

@@ -29,6 +29,9 @@ const LONG_CLOSED_MS = 2_500;
 /** Times vendors count over, ms: what one that stays closed for long is taken to use. */
 const USUAL_WINDOWS_MS = [60_000, 30_000, 10_000, 5_000, 2_000] as const;
 const SHORT_WINDOW_MS = 1_000;
+/** Time between two openings that counts as one window, in windows: openings are noticed late. */
+const SHORTEST_CYCLE = 0.95;
+const LONGEST_CYCLE = 1.4;
 /** Two refusals this close confirm the ceiling; two long closures, that it is over a longer time. */
 const CONFIRM_MS = 120_000;
 const CONFIRM_WINDOWS = 10;
@@ -40,12 +43,14 @@ const FORGET_MS = 600_000;
  * it was about the rate after all.
  */
 const FAR_BELOW = 0.7;
+/** Unless it refused at about the same rate the last time. */
+const NEAR_LAST = 0.92;
 const CEILING_MEMORY_MS = 30_000;
 const NOISE_MS = 60_000;
 const NO_NOISE_MS = 300_000;
 const FIRST_NOISE = 0.05;
 const MAX_NOISE = 0.25;
-const NOISE_WEIGHT = 1 / 50;
+const NOISE_WEIGHT = 1 / 150;
 /** Requests that may follow each other without pause, as a share of a second's. */
 const BURST = 0.05;
 
@@ -68,8 +73,9 @@ export class LearnedRate {
   #longClosedAtMs = Number.NEGATIVE_INFINITY;
   /** What the vendor counts over, ms. The longer it is, the later it shows that a rate is too high. */
   #windowMs: number = SHORT_WINDOW_MS;
-  /** When the vendor accepted again after its last refusal. */
+  /** When the vendor accepted again after its last refusal, and how many requests it has since. */
   #openedAtMs: number | undefined;
+  #acceptedSince = 0;
   readonly #recent = new RecentCount(50);
   readonly #long = new RecentCount(1_000);
   /** Until when refusals are taken to be about something else than the rate, and until when not. */
@@ -111,6 +117,7 @@ export class LearnedRate {
   /** Notes a request that the vendor accepted. */
   accept(nowMs: number): void {
     this.#openedAtMs ??= nowMs;
+    this.#acceptedSince++;
     this.#recent.add(nowMs);
     this.#long.add(nowMs);
     this.#noise -= NOISE_WEIGHT * this.#noise;
@@ -155,6 +162,7 @@ export class LearnedRate {
     else this.#learnShort(refusedAtMs, nowMs);
     this.#refusedAtMs = refusedAtMs;
     this.#openedAtMs = nowMs;
+    this.#acceptedSince = 0;
     this.#peak = 0;
     this.#tokens = 0;
   }
@@ -164,8 +172,11 @@ export class LearnedRate {
     if (known === undefined) return this.#setRefused(Math.max(MIN_FIRST, this.#peak), nowMs);
     const isSoon = refusedAtMs - this.#refusedAtMs < SOON_MS;
     this.#soonInRow = isSoon ? Math.min(this.#soonInRow + 1, DECREASES.length - 1) : 0;
-    this.#setRefused(known, nowMs, DECREASES[this.#soonInRow]);
-    if (known >= FAR_BELOW * this.#highCeiling || nowMs < this.#noNoiseUntilMs) return;
+    const isNear = known > NEAR_LAST * this.#ceiling;
+    const ceiling = Math.min(known, this.#perWindow(refusedAtMs, nowMs));
+    this.#setRefused(ceiling, nowMs, DECREASES[this.#soonInRow]);
+    const isLow = known < FAR_BELOW * this.#highCeiling;
+    if (!isLow || isNear || nowMs < this.#noNoiseUntilMs) return;
     this.#noise = FIRST_NOISE;
     this.#noiseUntilMs = nowMs + NOISE_MS;
     this.#ceiling = Number.POSITIVE_INFINITY;
@@ -184,17 +195,31 @@ export class LearnedRate {
     const cycleMs = nowMs - (this.#openedAtMs ?? refusedAtMs);
     const windowMs = USUAL_WINDOWS_MS.find((ms) => ms <= cycleMs) ?? SHORT_WINDOW_MS;
     const allowed = this.#long.count(refusedAtMs - windowMs, nowMs);
-    const average = Math.min(known, (allowed / windowMs) * 1_000);
+    let average = Math.min(known, (allowed / windowMs) * 1_000);
     this.#longClosedAtMs = nowMs;
     this.#isConfirmed = isLimit;
     if (isLimit) {
       this.#windowMs = windowMs;
+      average = Math.min(average, this.#perWindow(refusedAtMs, nowMs));
       // What an empty window took at once says nothing of the rate.
       this.#highCeiling = 0;
     }
     this.#setRefused(isLimit ? average : known, nowMs);
     const sure = isLimit ? MIN_PER_SECOND : known / 2;
     this.#perSecond = Math.max(sure, average);
+  }
+
+  /**
+   * What a vendor of a known long window accepted per second from its last opening to this one,
+   * when that is about one window: a fixed one is exactly that long.
+   * @returns infinite where it is not
+   */
+  #perWindow(refusedAtMs: number, nowMs: number): number {
+    const windowMs = this.#windowMs;
+    const cycleMs = nowMs - (this.#openedAtMs ?? refusedAtMs);
+    const isOne = cycleMs >= windowMs * SHORTEST_CYCLE && cycleMs < windowMs * LONGEST_CYCLE;
+    if (windowMs === SHORT_WINDOW_MS || !isOne) return Number.POSITIVE_INFINITY;
+    return (this.#acceptedSince / windowMs) * 1_000;
   }
 
   #setRefused(ceiling: number, nowMs: number, kept: number = DECREASES[0]): void {

@@ -23,8 +23,20 @@ const heavies = new Set([
 
 const heavyNamespace = /^(?:trace_|debug_|arbtrace_|ots_)/;
 
+/** Methods whose class is remembered; callers may make up names, those of real methods come first. */
+const MAX_KNOWN = 512;
+const known = new Map<string, MethodClass>();
+
 /** The class of a method; what is not known is an ordinary read. */
 export function classOf(method: string): MethodClass {
+  const found = known.get(method);
+  if (found) return found;
+  const name = decideClass(method);
+  if (known.size < MAX_KNOWN) known.set(method, name);
+  return name;
+}
+
+function decideClass(method: string): MethodClass {
   if (broadcasts.has(method)) return "broadcast";
   return heavies.has(method) || heavyNamespace.test(method) ? "heavy" : "read";
 }

@@ -6,7 +6,7 @@ import { broadcast } from "./broadcast.ts";
 import { Accounts } from "./accounts.ts";
 import { ChainPool } from "./chainPool.ts";
 import { cappedConnection, type Connect } from "./connection.ts";
-import { dispatchRead } from "./dispatch.ts";
+import { ReadRun } from "./dispatch.ts";
 import { ExternalPools } from "./external.ts";
 import type { UrlGuard } from "./guard.ts";
 import { connectHttp } from "./http/connect.ts";
@@ -18,10 +18,14 @@ import type { UpstreamObserver } from "./observer.ts";
 import { LogCaps } from "./logs/caps.ts";
 import { readLogs } from "./logs/readLogs.ts";
 import { AnswerCache } from "./reads/cache.ts";
-import { ChainReader, type RangeReader } from "./reads/reader.ts";
+import type { RangeReader } from "./reads/readFlight.ts";
+import { ChainReader } from "./reads/reader.ts";
+import { whenReplied } from "./whenReplied.ts";
 import { poolTransport } from "./transport.ts";
 import {
   type CallOptions,
+  type CallUnderWay,
+  type ReplyTarget,
   type RpcCall,
   type RpcReply,
   type UpstreamPool,
@@ -101,14 +105,32 @@ export function createUpstreamPool(dependencies: UpstreamPoolDependencies): Upst
     }
     return pool;
   };
-  const send = (pool: ChainPool, call: RpcCall, options: CallOptions): Promise<RpcReply> => {
+  const start = (
+    pool: ChainPool,
+    call: RpcCall,
+    options: Omit<CallOptions, "signal">,
+    target: ReplyTarget,
+  ): CallUnderWay => {
     const reader = readers.get(pool);
-    if (classOf(call.method) !== "broadcast") {
-      return reader ? reader.read(call, options) : dispatchRead(pool, call, options);
+    if (classOf(call.method) === "broadcast") {
+      const run = () => broadcast(pool, call, options);
+      const sent = reader ? reader.aroundBroadcast(call, options.caller, run) : run();
+      sent.then(
+        (reply) => target.replied(reply),
+        (error: unknown) => target.failed(error),
+      );
+      return notAbortable;
     }
-    const run = () => broadcast(pool, call, options);
-    return reader ? reader.aroundBroadcast(call, options.caller, run) : run();
+    if (reader) return reader.read(call, options, target);
+    const run = new ReadRun(pool, call, options.deadlineMs, { method: call.method }, target);
+    run.start();
+    return run;
   };
+  const send = (pool: ChainPool, call: RpcCall, options: CallOptions): Promise<RpcReply> =>
+    // A broadcast is sent whoever has left meanwhile.
+    whenReplied(classOf(call.method) === "broadcast" ? undefined : options.signal, (target) =>
+      start(pool, call, options, target),
+    );
   const externalCall = async (
     chainId: number,
     url: string,
@@ -137,6 +159,9 @@ export function createUpstreamPool(dependencies: UpstreamPoolDependencies): Upst
         return Promise.reject(error);
       }
     },
+    start(chainId, call, options, target) {
+      return start(poolOf(chainId), call, options, target);
+    },
     transport: (chainId) =>
       poolTransport(`chain ${chainId}`, async (call, signal) =>
         send(poolOf(chainId), call, signal ? { signal } : {}),
@@ -155,6 +180,9 @@ export function createUpstreamPool(dependencies: UpstreamPoolDependencies): Upst
     },
   };
 }
+
+/** A transaction that may have left cannot be taken back. */
+const notAbortable: CallUnderWay = { abort() {} };
 
 const refuseAll: UrlGuard = {
   check: async () => {

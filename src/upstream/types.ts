@@ -20,6 +20,19 @@ export interface CallOptions {
   readonly caller?: string;
 }
 
+/** Told how a call ended: once, unless it was aborted. */
+export interface ReplyTarget {
+  replied(reply: RpcReply): void;
+  /** @param error - UpstreamUnavailableError where no node answered */
+  failed(error: unknown): void;
+}
+
+/** A call under way. */
+export interface CallUnderWay {
+  /** The caller went away; its target is told nothing more. Broadcasts go on. */
+  abort(): void;
+}
+
 /** A node's answer, kept as the bytes it sent. */
 export interface RpcReply {
   /** The whole JSON-RPC response object as received. */
@@ -112,6 +125,16 @@ export interface UpstreamPool {
    * @throws UpstreamUnavailableError when none answered
    */
   call(chainId: number, call: RpcCall, options?: CallOptions): Promise<RpcReply>;
+  /**
+   * The same for the busiest path, which makes no promise. What is known already is told before
+   * this returns.
+   */
+  start(
+    chainId: number,
+    call: RpcCall,
+    options: Omit<CallOptions, "signal">,
+    target: ReplyTarget,
+  ): CallUnderWay;
   /** A viem transport that sends through the pool. */
   transport(chainId: number): Transport;
   /**

@@ -1,15 +1,9 @@
-import { Cancel } from "../lib/cancel.ts";
 import type { Clock } from "../lib/clock.ts";
 import { textOf } from "../lib/jsonSpan.ts";
-import { timers } from "../lib/timerWheel.ts";
+import { Attempt, type AttemptHost, type AttemptOwner } from "./attempt.ts";
 import { Batcher, type BatchData } from "./batch.ts";
 import { classifyAnswer, classifyFault, type JudgeError, type Verdict } from "./classify.ts";
-import {
-  type Connection,
-  ConnectionError,
-  type HttpAnswer,
-  type SendOptions,
-} from "./connection.ts";
+import type { AnswerLimits, Connection, HttpAnswer, Sending } from "./connection.ts";
 import { type CostContext, expectedCost, type Health, p95Ms, totalCost } from "./health.ts";
 import type { Pace } from "./limits.ts";
 import type { AnswerMemory } from "./memory.ts";
@@ -33,6 +27,8 @@ const MIN_BATCH_PATIENCE_MS = 250;
 /** A node notices within this time that we hung up; until then its place stays taken. */
 const MAX_GOODBYE_MS = 100;
 const MAX_ID = 0x7fff_ffff;
+/** Names that JSON writes as they are. */
+const plainName = /^\w+$/;
 
 export interface UpstreamOptions {
   readonly chainId: number;
@@ -68,13 +64,14 @@ export type ChainContext = Pick<CostContext, "nowMs" | "chainHead" | "blockTimeM
 let lastId = 0;
 
 /** One node: its connections, its load, and what it has shown. */
-export class Upstream {
+export class Upstream implements AttemptHost {
   identity: Identity = "unknown";
   /** True once it takes no more calls and ends with those under way. */
   isLeaving = false;
   readonly record: UpstreamRecord;
   readonly #places: Places;
   readonly #batcher: Batcher | undefined;
+  readonly #limits: AnswerLimits;
 
   constructor(readonly options: UpstreamOptions) {
     const { batch, chainId, clock, maxConcurrent, name, observer, onFree, pace } = options;
@@ -88,6 +85,7 @@ export class Upstream {
       onFault: () => options.onFault(this),
     });
     this.#batcher = batch && this.#newBatcher(batch);
+    this.#limits = { maxBytes: MAX_ANSWER_BYTES, memory: options.memory };
   }
 
   get name(): string {
@@ -168,61 +166,71 @@ export class Upstream {
       return { kind: "retry", reason: "busy", fault: false };
     }
     const leftMs = Math.max(1, untilMs - clock.monotonic());
-    return this.reserve().attempt(call, "read", leftMs, new Cancel(), true);
+    return this.reserve().attemptOnce(call, "read", leftMs, true);
   }
 
-  /**
-   * Sends one request in a reserved place and learns from its outcome. Never rejects.
-   * @param timeoutMs - time allowed for this attempt
-   * @param cancel - ends it early: the caller left, or another upstream was faster
-   * @param isAlone - false where it may be sent together with others
-   */
-  async attempt(
+  /** As `attempt`, for who can wait. Never rejects. */
+  attemptOnce(
     call: RpcCall,
     kind: MethodClass,
     timeoutMs: number,
-    cancel: Cancel,
     isAlone = kind !== "read",
   ): Promise<Verdict> {
-    const { clock, judgeError, memory, secrets } = this.options;
-    const startMs = clock.monotonic();
+    const { promise, resolve } = Promise.withResolvers<Verdict>();
+    const owner = { judged: (_: unknown, verdict: Verdict) => resolve(verdict) };
+    this.attempt(call, kind, timeoutMs, owner, this.options.clock.monotonic(), isAlone);
+    return promise;
+  }
+
+  /**
+   * Sends one request in a reserved place and learns from its outcome.
+   * @param timeoutMs - time allowed for this attempt
+   * @param isAlone - false where it may be sent together with others
+   */
+  attempt(
+    call: RpcCall,
+    kind: MethodClass,
+    timeoutMs: number,
+    owner: AttemptOwner,
+    nowMs: number,
+    isAlone = kind !== "read",
+  ): Attempt<Upstream> {
     const id = (lastId = lastId >= MAX_ID ? 1 : lastId + 1);
-    const place = this.#places.use(startMs);
     this.record.requests++;
-    let timedOut = false;
-    const timer = timers.set(timeoutMs, () => {
-      timedOut = true;
-      cancel.abort();
-    });
-    let verdict: Verdict;
-    try {
-      const options = { signal: cancel, maxBytes: MAX_ANSWER_BYTES, memory };
-      const answer = await this.#exchange(call, id, options, isAlone);
-      verdict = withoutSecrets(classifyAnswer(answer, id, clock.now(), judgeError), secrets);
-    } catch (error) {
-      const fault = error instanceof ConnectionError ? error.fault : "unreachable";
-      const isLate = timedOut && fault === "aborted";
-      verdict = isLate ? this.#judgeTimeout(startMs) : classifyFault(fault);
-    }
-    timer.clear();
-    const endMs = clock.monotonic();
+    const attempt = new Attempt(this, call, kind, id, nowMs, this.#places.use(nowMs), owner);
+    attempt.follow(this.#post(attempt, isAlone), timeoutMs);
+    return attempt;
+  }
+
+  #post(attempt: Attempt, isAlone: boolean): Sending {
+    const { call, id } = attempt;
+    const text = encodeCall(call, id);
+    const limits = this.#limits;
+    if (!this.#batcher) return this.options.connection.post(text, limits, attempt);
+    const item = { id, method: call.method, text };
+    return isAlone
+      ? this.#batcher.postAlone(item, limits, attempt)
+      : this.#batcher.post(item, limits, attempt);
+  }
+
+  judge(answer: HttpAnswer, id: number): Verdict {
+    const { clock, judgeError, secrets } = this.options;
+    return withoutSecrets(classifyAnswer(answer, id, clock, judgeError), secrets);
+  }
+
+  /** A node that answered others meanwhile is not dead; this call takes long. */
+  judgeTimeout(startMs: number): Verdict {
+    const isAlive = this.record.lastAnswerMs > startMs;
+    return isAlive ? { kind: "retry", reason: "timeout", fault: false } : classifyFault("timeout");
+  }
+
+  conclude({ call, kind, place, startMs }: Attempt, verdict: Verdict): number {
+    const endMs = this.options.clock.monotonic();
     this.#keepPace(verdict, place, endMs);
     this.record.note(verdict, call.method, kind, endMs - startMs, endMs);
     if (isGivenUp(verdict)) setTimeout(() => this.#places.leave(), this.#goodbyeMs(kind)).unref();
     else this.#places.leave();
-    return verdict;
-  }
-
-  #exchange(
-    call: RpcCall,
-    id: number,
-    options: SendOptions,
-    isAlone: boolean,
-  ): Promise<HttpAnswer> {
-    const text = encodeCall(call, id);
-    if (!this.#batcher) return this.options.connection.send(text, options);
-    const item = { id, method: call.method, text };
-    return isAlone ? this.#batcher.sendAlone(item, options) : this.#batcher.send(item, options);
+    return endMs;
   }
 
   #newBatcher(batch: BatchData): Batcher {
@@ -235,12 +243,6 @@ export class Upstream {
       answeredSince: (ms) => this.record.lastAnswerMs > ms,
       admit: (signal) => this.#places.admitBatch(signal),
     });
-  }
-
-  /** A node that answered others meanwhile is not dead; this call takes long. */
-  #judgeTimeout(startMs: number): Verdict {
-    const isAlive = this.record.lastAnswerMs > startMs;
-    return isAlive ? { kind: "retry", reason: "timeout", fault: false } : classifyFault("timeout");
   }
 
   /** How long the node may still work on a request that we gave up, ms. */
@@ -267,7 +269,7 @@ export class Upstream {
 }
 
 function encodeCall(call: RpcCall, id: number): string {
-  const method = JSON.stringify(call.method);
+  const method = plainName.test(call.method) ? `"${call.method}"` : JSON.stringify(call.method);
   return `{"jsonrpc":"2.0","id":${id},"method":${method},"params":${call.params ?? "[]"}}`;
 }
 

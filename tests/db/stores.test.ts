@@ -248,12 +248,19 @@ for (const { name, open } of engines) {
           upstream: "a:1",
           maxBlocks: 1_000,
           maxResults: null,
+          acceptedBlocks: null,
           learnedAt: 1,
         };
         await logCaps.save(cap);
         await logCaps.save({ ...cap, upstream: "b:1", maxResults: 20_000 });
         await logCaps.save({ ...cap, chainId: 2 });
-        const newer = { ...cap, maxBlocks: null, maxResults: 10_000, learnedAt: 2 };
+        const newer = {
+          ...cap,
+          maxBlocks: null,
+          maxResults: 10_000,
+          acceptedBlocks: 5_000,
+          learnedAt: 2,
+        };
         await logCaps.save(newer);
         const stored = [...(await logCaps.list(1))].sort((a, b) =>
           a.upstream < b.upstream ? -1 : 1,

@@ -43,7 +43,10 @@ const host = {
   route: {
     operation: "rpc" as const,
     prefix: "/api/public/rpc/",
-    answer: (request: FrontRequest, to: Replies) => void calls.push({ request, to }),
+    answer(request: FrontRequest, to: Replies) {
+      calls.push({ request, to });
+      return { abort() {} };
+    },
     tooLarge: () => ({ status: 413, fields: "", errorCode: undefined, body: null }),
   },
   memory: {

@@ -57,7 +57,7 @@ beforeAll(async () => {
   const route = {
     operation: "rpc" as const,
     prefix: "/api/public/rpc/",
-    answer: () => {},
+    answer: () => ({ abort() {} }),
     tooLarge: () => ({ status: 413, fields: "", errorCode: undefined, body: null }),
   };
   const memory = { hold: () => ({ release() {} }) };

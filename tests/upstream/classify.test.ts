@@ -5,7 +5,9 @@ import { classifyAnswer, classifyFault, parseRetryAfter } from "../../src/upstre
 const NOW_MS = Date.parse("2026-01-01T00:00:00Z");
 
 function classify(body: string, status = 200, retryAfter: string | null = null) {
-  return classifyAnswer({ status, retryAfter, bytes: new TextEncoder().encode(body) }, 7, NOW_MS);
+  return classifyAnswer({ status, retryAfter, bytes: new TextEncoder().encode(body) }, 7, {
+    now: () => NOW_MS,
+  });
 }
 
 const error = (code: number, message: string, data?: unknown) =>

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { ConnectionError } from "../../src/upstream/connection.ts";
+import { ConnectionError, send as sendOn } from "../../src/upstream/connection.ts";
 import { connectHttp } from "../../src/upstream/http/connect.ts";
 import { AnswerMemory } from "../../src/upstream/memory.ts";
 
@@ -38,7 +38,7 @@ const ok = (body: string) =>
   `HTTP/1.1 200 OK\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 
 function send(connection: ReturnType<typeof connectHttp>, signal = AbortSignal.timeout(2_000)) {
-  return connection.send("{}", { signal, maxBytes: MAX_BYTES, memory });
+  return sendOn(connection, "{}", { signal, maxBytes: MAX_BYTES, memory });
 }
 
 async function faultOf(pending: Promise<unknown>): Promise<string> {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { ApiError } from "../../src/lib/errors.ts";
+import { send } from "../../src/upstream/connection.ts";
 import { connectHttp } from "../../src/upstream/http/connect.ts";
 import { AnswerMemory } from "../../src/upstream/memory.ts";
 import { createUrlGuard, type Resolve } from "../../src/upstream/guard.ts";
@@ -148,7 +149,7 @@ test("a request to the pinned URL reaches the checked address under the caller's
     const target = await local.check(`${origin}/rpc`);
     const connection = connectHttp(target.url, target.address);
     const signal = AbortSignal.timeout(2_000);
-    const answer = await connection.send("{}", {
+    const answer = await send(connection, "{}", {
       signal,
       maxBytes: 1_000,
       memory: new AnswerMemory(1_000),

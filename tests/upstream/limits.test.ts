@@ -135,7 +135,7 @@ describe("a hidden cap", () => {
       expect(failed).toBe(0);
       expect(taken / 8).toBeWithin(85, 105);
       expect((paceOf(pool).refusals - before) / taken).toBeLessThan(0.01);
-      expect(paceOf(pool).learnedPerSecond).toBeWithin(88, 112);
+      expect(paceOf(pool).learnedPerSecond).toBeWithin(90, 110);
     },
   );
 

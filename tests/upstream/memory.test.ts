@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { ConnectionError } from "../../src/upstream/connection.ts";
+import { ConnectionError, send } from "../../src/upstream/connection.ts";
 import { connectHttp } from "../../src/upstream/http/connect.ts";
 import { AnswerMemory } from "../../src/upstream/memory.ts";
 import { createUpstreamPool, UpstreamUnavailableError } from "../../src/upstream/index.ts";
@@ -139,7 +139,7 @@ async function readFrom(raw: Uint8Array | string, memory = new AnswerMemory(64 *
     () => server.stop(true),
   );
   const signal = AbortSignal.timeout(3_000);
-  return connection.send("{}", { signal, maxBytes: 8 * MIB, memory }).then(
+  return send(connection, "{}", { signal, maxBytes: 8 * MIB, memory }).then(
     ({ bytes }) => new TextDecoder().decode(bytes),
     (error: unknown) => (error instanceof ConnectionError ? error.fault : String(error)),
   );

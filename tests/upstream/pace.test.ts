@@ -72,6 +72,10 @@ function steady({ sent, refused }: Traffic, perSecond: number) {
   };
 }
 
+/** Time until the next window of the clock, in whole seconds. */
+const untilNext = (windowMs: number) => (nowMs: number) =>
+  1_000 * Math.ceil((windowMs - (nowMs % windowMs)) / 1_000);
+
 describe("a hidden cap", () => {
   const caps: [string, () => Limit, number][] = [
     ["20 in any second", () => slidingLimit(20), 20],
@@ -119,6 +123,53 @@ describe("a hidden cap", () => {
     },
   );
 
+  /** The limit, its average per second, from which second on it is known, what a refusal asks for. */
+  const forms: [string, () => Limit, number, number, ((nowMs: number) => number) | undefined][] = [
+    ["100 in any second", () => slidingLimit(100), 100, 30, undefined],
+    ["100 in any second, with Retry-After", () => slidingLimit(100), 100, 30, () => 1_000],
+    ["100 in each second", () => fixedLimit(100), 100, 30, undefined],
+    ["100 in each second, with Retry-After", () => fixedLimit(100), 100, 30, () => 1_000],
+    ["500 in any ten seconds", () => slidingLimit(500, 10_000), 50, 90, undefined],
+    ["500 in each ten seconds", () => fixedLimit(500, 10_000), 50, 90, undefined],
+    [
+      "500 in each ten seconds, with Retry-After",
+      () => fixedLimit(500, 10_000),
+      50,
+      90,
+      untilNext(10_000),
+    ],
+    ["1,200 in each minute", () => fixedLimit(1_200, 60_000), 20, 360, undefined],
+    [
+      "1,200 in each minute, with Retry-After",
+      () => fixedLimit(1_200, 60_000),
+      20,
+      360,
+      untilNext(60_000),
+    ],
+  ];
+  test.each(forms)(
+    "of %s stays known within 10 %% at any demand, latency and moment of start, under 1 %% refused",
+    (_, limit, perSecond, knownAfter, retryAfterMs) => {
+      for (let seed = 1; seed <= 20; seed++) {
+        const vendor = limit();
+        const startMs = 60_000 * seededRandom(seed)();
+        const { sent, refused, learned } = playTraffic({
+          limit: (nowMs) => vendor(nowMs + startMs),
+          seconds: knownAfter + 60,
+          demand: perSecond * ([2, 4, 10][seed % 3] ?? 1),
+          latencyMs: [5, 20, 60, 150][seed % 4] ?? 1,
+          seed,
+          ...(retryAfterMs && { retryAfterMs: (nowMs: number) => retryAfterMs(nowMs + startMs) }),
+        });
+        const known = learned.slice(knownAfter);
+        const outside = known.filter((rate) => Math.abs(rate / perSecond - 1) > 0.1);
+        expect([seed, outside]).toEqual([seed, []]);
+        expect(sum(refused.slice(knownAfter)) / sum(sent.slice(knownAfter))).toBeLessThan(0.01);
+      }
+    },
+    30_000,
+  );
+
   test("that was lifted is noticed within a minute, and one that came down within a second", () => {
     let limit = slidingLimit(50);
     const lifted = playTraffic({
@@ -151,7 +202,7 @@ describe("a hidden cap", () => {
     expect(sum(lowered.sent.slice(50)) / 10 / 50).toBeWithin(0.85, 1.1);
   });
 
-  test.each([0.01, 0.03, 0.08])(
+  test.each([0.01, 0.03, 0.08, 0.15])(
     "is not seen where %d of all requests are refused at any rate",
     (share) => {
       const random = seededRandom(5);

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createRegistry } from "../../src/chains/index.ts";
 import { solanaDevnet } from "../../src/chains/networks/solana.ts";
 import { encodeBase58 } from "../../src/lib/base58.ts";
+import { systemClock } from "../../src/lib/clock.ts";
 import { sandboxAccounts } from "../../src/sandbox/accounts.ts";
 import type { Fault } from "../../src/sandbox/faults/model.ts";
 import { type FaultNode, startFaultNode } from "../../src/sandbox/faults/node.ts";
@@ -55,7 +56,7 @@ const balance = async () =>
 const verdict = (code: number, message: string, data?: unknown) => {
   const body = JSON.stringify({ jsonrpc: "2.0", id: 7, error: { code, message, data } });
   const http = { status: 200, retryAfter: null, bytes: new TextEncoder().encode(body) };
-  const got = classifyAnswer(http as never, 7, 0, judgeSolanaError);
+  const got = classifyAnswer(http as never, 7, systemClock, judgeSolanaError);
   return got.kind === "retry" ? `${got.reason}${got.fault ? ", its fault" : ""}` : got.kind;
 };
 

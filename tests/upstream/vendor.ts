@@ -48,7 +48,9 @@ export interface TrafficOptions {
   /** Requests callers would send per second, by time. */
   readonly demand: number | ((second: number) => number);
   readonly latencyMs: number;
-  readonly retryAfterMs?: number;
+  /** What a refusal asks for, by the moment it reached the vendor. */
+  readonly retryAfterMs?: (nowMs: number) => number;
+  readonly seed?: number;
 }
 
 export interface Traffic {
@@ -56,22 +58,26 @@ export interface Traffic {
   /** By second: requests that reached the vendor, and of those the refused ones. */
   readonly sent: number[];
   readonly refused: number[];
+  /** By second: the rate learned at its begin; infinite while nothing is. */
+  readonly learned: number[];
   /** When each request reached the vendor, ms. */
   readonly arrivals: number[];
 }
 
 /** Plays traffic under a pace against a vendor, millisecond by millisecond. */
 export function playTraffic(options: TrafficOptions): Traffic {
-  const { limit, seconds, demand, latencyMs, retryAfterMs, pace = new Pace() } = options;
-  const random = seededRandom(11);
+  const { limit, seconds, demand, latencyMs, retryAfterMs, pace = new Pace(), seed = 11 } = options;
+  const random = seededRandom(seed);
   const sent = Array.from({ length: seconds }, () => 0);
   const refused = Array.from({ length: seconds }, () => 0);
+  const learned: number[] = [];
   const arrivals: number[] = [];
   const flying: { arriveMs: number; answerMs: number; place: Sent; taken?: boolean }[] = [];
   let waiting = 0;
   for (let tick = 1; tick < seconds * 1_000; tick++) {
     const nowMs = tick;
     const second = Math.floor(nowMs / 1_000);
+    learned[second] ??= pace.status(nowMs).learnedPerSecond ?? Number.POSITIVE_INFINITY;
     const rate = typeof demand === "number" ? demand : demand(second);
     waiting = Math.min(waiting + rate / 1_000, Math.max(2, 2 * rate));
     while (waiting >= 1 && pace.waitMs(nowMs) === 0) {
@@ -94,10 +100,10 @@ export function playTraffic(options: TrafficOptions): Traffic {
       flying.splice(index, 1);
       pace.settle(request.place, nowMs);
       if (request.taken) pace.accept(request.place, nowMs);
-      else pace.refuse(request.place, nowMs, retryAfterMs);
+      else pace.refuse(request.place, nowMs, retryAfterMs?.(request.arriveMs));
     }
   }
-  return { pace, sent, refused, arrivals };
+  return { pace, sent, refused, learned, arrivals };
 }
 
 export const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);

@@ -10,13 +10,13 @@ export function createLogCapStore({ orm, repeatable }: PostgresConnection): LogC
       repeatable(() => orm.select().from(logCaps).where(eq(logCaps.chainId, chainId))),
     save: (cap) =>
       repeatable(async () => {
-        const { maxBlocks, maxResults, learnedAt } = cap;
+        const { maxBlocks, maxResults, acceptedBlocks, learnedAt } = cap;
         await orm
           .insert(logCaps)
           .values(cap)
           .onConflictDoUpdate({
             target: [logCaps.chainId, logCaps.upstream],
-            set: { maxBlocks, maxResults, learnedAt },
+            set: { maxBlocks, maxResults, acceptedBlocks, learnedAt },
           });
       }),
   };

@@ -109,6 +109,7 @@ export const logCaps = pgTable(
     upstream: text().notNull(),
     maxBlocks: whole("max_blocks"),
     maxResults: whole("max_results"),
+    acceptedBlocks: whole("accepted_blocks"),
     learnedAt: whole("learned_at").notNull(),
   },
   (table) => [primaryKey({ columns: [table.chainId, table.upstream] })],

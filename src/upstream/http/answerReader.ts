@@ -1,6 +1,7 @@
-import { type AnswerMemory, type Lease, MIN_COUNTED_BYTES } from "../memory.ts";
+import type { AnswerLimits } from "../connection.ts";
+import { type Lease, MIN_COUNTED_BYTES } from "../memory.ts";
 import { ChunkReader } from "./chunks.ts";
-import { type AnswerHead, parseHead } from "./head.ts";
+import type { AnswerHead, HeadReader } from "./head.ts";
 
 const HEAD_END = Buffer.from("\r\n\r\n");
 const MAX_HEAD_BYTES = 16_384;
@@ -45,13 +46,9 @@ export class AnswerReader {
   #size = 0;
   #chunks: ChunkReader | undefined;
 
-  /**
-   * @param maxBytes - largest body accepted
-   * @param memory - counts a body whose length is not known beforehand
-   */
   constructor(
-    private readonly maxBytes: number,
-    private readonly memory: Pick<AnswerMemory, "hold">,
+    private readonly limits: AnswerLimits,
+    private readonly heads: HeadReader,
   ) {}
 
   /** Whether anything came of the answer. */
@@ -109,7 +106,7 @@ export class AnswerReader {
       this.#kept = all;
       return "more";
     }
-    const head = parseHead(all.toString("latin1", 0, end));
+    const head = this.heads.read(all.toString("latin1", 0, end));
     // A switch of protocols was not asked for.
     if (!head || head.status === 101) return "malformed";
     const bodyAt = end + HEAD_END.length;
@@ -134,7 +131,7 @@ export class AnswerReader {
       return this.#readChunks(bytes, start);
     }
     const { length } = framing;
-    if (length > this.maxBytes) return "too-large";
+    if (length > this.limits.maxBytes) return "too-large";
     if (start + length <= bytes.length) {
       // All of it came at once, which is the rule for small answers.
       this.body = bytes.subarray(start, start + length);
@@ -185,7 +182,7 @@ export class AnswerReader {
   #addPiece(bytes: Uint8Array): void {
     const before = this.#size;
     this.#size += bytes.length;
-    if (this.#size > this.maxBytes || bytes.length === 0) return;
+    if (this.#size > this.limits.maxBytes || bytes.length === 0) return;
     if (before === 0) {
       this.#grown = bytes;
       return;
@@ -203,9 +200,9 @@ export class AnswerReader {
    * another who waits here too, so there is no waiting.
    */
   #sizeFault(): ReadFault | undefined {
-    if (this.#size > this.maxBytes) return "too-large";
+    if (this.#size > this.limits.maxBytes) return "too-large";
     if (this.#size < MIN_COUNTED_BYTES) return undefined;
-    this.lease ??= this.memory.hold(0);
+    this.lease ??= this.limits.memory.hold(0);
     return this.lease.grow(2 * this.#size - this.lease.bytes) ? undefined : "no-memory";
   }
 

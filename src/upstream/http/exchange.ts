@@ -1,12 +1,15 @@
+import { Cancel } from "../../lib/cancel.ts";
 import {
+  type AnswerLimits,
+  type AnswerTarget,
   ConnectionError,
   type ConnectionFault,
-  type HttpAnswer,
-  type SendOptions,
+  type Sending,
 } from "../connection.ts";
 import type { Lease } from "../memory.ts";
 import { AnswerReader } from "./answerReader.ts";
 import { isPacked, unpack } from "./decode.ts";
+import type { HeadReader } from "./head.ts";
 
 /** Who carries an exchange at the moment, and is told when it is given up. */
 export interface Carrier {
@@ -14,8 +17,7 @@ export interface Carrier {
 }
 
 /** One request and its answer, whichever connection carries them. */
-export class Exchange {
-  readonly answer: Promise<HttpAnswer>;
+export class Exchange implements Sending {
   /** Reads the answer; a request that is sent once more begins with a fresh one. */
   reader: AnswerReader;
   /** Whether it was sent once more, on a connection of its own. */
@@ -24,24 +26,28 @@ export class Exchange {
   sentAtMs = 0;
   carrier: Carrier | undefined;
   isSettled = false;
-  #resolve: (answer: HttpAnswer | PromiseLike<HttpAnswer>) => void;
-  #reject: (error: ConnectionError) => void;
+  #isDropped = false;
+  #leaving: Cancel | undefined;
 
   /**
    * @param request - head and body, as text
    * @param requestBytes - its length in UTF-8
+   * @param heads - reads the heads of the server's answers
    */
   constructor(
     readonly request: string,
     readonly requestBytes: number,
-    readonly options: SendOptions,
+    readonly limits: AnswerLimits,
+    private readonly heads: HeadReader,
+    private readonly target: AnswerTarget,
   ) {
-    const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
-    this.answer = promise;
-    this.#resolve = resolve;
-    this.#reject = reject;
     this.reader = this.#newReader();
-    options.signal.addEventListener("abort", this.#onAbort, { once: true });
+  }
+
+  /** Aborts when the exchange is given up; made for what waits, which few do. */
+  get leaving(): Cancel {
+    this.#leaving ??= new Cancel();
+    return this.#leaving;
   }
 
   /** Begins anew on a fresh connection. */
@@ -54,46 +60,50 @@ export class Exchange {
   /** The answer is complete. */
   complete(): void {
     const { head, body, lease } = this.reader;
-    this.#settle();
-    if (head && !isPacked(head.encoding)) {
-      if (lease) releaseLater(lease);
-      this.#resolve({ status: head.status, retryAfter: head.retryAfter, bytes: body });
-    } else this.#resolve(this.#unpacked());
+    this.isSettled = true;
+    if (!head || isPacked(head.encoding)) return void this.#unpack();
+    if (lease) releaseLater(lease);
+    this.target.answered({ status: head.status, retryAfter: head.retryAfter, bytes: body });
   }
 
   fail(fault: ConnectionFault): void {
     if (this.isSettled) return;
-    this.#settle();
-    this.reader.lease?.release();
-    this.#reject(new ConnectionError(fault));
+    this.#end();
+    this.target.faulted(fault);
   }
 
-  async #unpacked(): Promise<HttpAnswer> {
-    const { head, body, lease = this.options.memory.hold(0) } = this.reader;
+  drop(): void {
+    this.#isDropped = true;
+    if (this.isSettled) return;
+    const { carrier } = this;
+    this.#end();
+    this.#leaving?.abort();
+    carrier?.drop(this);
+  }
+
+  #end(): void {
+    this.isSettled = true;
+    this.reader.lease?.release();
+  }
+
+  async #unpack(): Promise<void> {
+    const { head, body, lease = this.limits.memory.hold(0) } = this.reader;
     try {
       if (!head) throw new ConnectionError("malformed");
-      const bytes = await unpack(body, head.encoding, this.options.maxBytes, lease);
-      return { status: head.status, retryAfter: head.retryAfter, bytes };
+      const bytes = await unpack(body, head.encoding, this.limits.maxBytes, lease);
+      const { status, retryAfter } = head;
+      if (!this.#isDropped) this.target.answered({ status, retryAfter, bytes });
+    } catch (error) {
+      const fault = error instanceof ConnectionError ? error.fault : "malformed";
+      if (!this.#isDropped) this.target.faulted(fault);
     } finally {
       releaseLater(lease);
     }
   }
 
   #newReader(): AnswerReader {
-    const { maxBytes, memory } = this.options;
-    return new AnswerReader(maxBytes, memory);
+    return new AnswerReader(this.limits, this.heads);
   }
-
-  #settle(): void {
-    this.isSettled = true;
-    this.options.signal.removeEventListener("abort", this.#onAbort);
-  }
-
-  readonly #onAbort = (): void => {
-    const { carrier } = this;
-    this.fail("aborted");
-    carrier?.drop(this);
-  };
 }
 
 /** Until the turn ends, whoever gets the bytes has time to count them as its own. */

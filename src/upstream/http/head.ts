@@ -23,6 +23,20 @@ const noBody: Framing = { kind: "length", length: 0 };
 const chunked: Framing = { kind: "chunked" };
 const untilClose: Framing = { kind: "close" };
 
+/** Reads the heads of one server's answers, of which one is most often the same as the last. */
+export class HeadReader {
+  #text = "";
+  #head: AnswerHead | undefined;
+
+  /** As `parseHead`. */
+  read(text: string): AnswerHead | undefined {
+    if (text === this.#text) return this.#head;
+    this.#head = parseHead(text);
+    this.#text = text;
+    return this.#head;
+  }
+}
+
 /**
  * Reads the head of an answer. Strict where two readers could disagree on where a body ends.
  * @param text - status line and fields, one character per byte, without the empty line behind them

@@ -1,11 +1,7 @@
 import type { Socket, SocketHandler, TLSOptions } from "bun";
-import {
-  type Connection,
-  ConnectionError,
-  type HttpAnswer,
-  type SendOptions,
-} from "../connection.ts";
+import type { AnswerLimits, AnswerTarget, Connection, Sending } from "../connection.ts";
 import { Exchange } from "./exchange.ts";
+import { HeadReader } from "./head.ts";
 import { Wire, type WireOwner } from "./wire.ts";
 
 /** Idle connections kept per origin; more than this only help after a burst. */
@@ -55,34 +51,39 @@ export class Origin implements Connection, WireOwner {
   readonly #dials = new Set<Dial>();
   /** Requests of this turn of the event loop. */
   #unsent: Exchange[] = [];
+  readonly #heads = new HeadReader();
   readonly #handler: SocketHandler<Holder>;
   #sweep: ReturnType<typeof setInterval> | undefined;
+  /** When requests were last sent, which is near enough to when their connections become free. */
+  #usedAtMs = performance.now();
   #isClosed = false;
 
   constructor(private readonly options: OriginOptions) {
     this.#handler = this.#createHandler();
   }
 
-  send(body: string, options: SendOptions): Promise<HttpAnswer> {
-    if (options.signal.aborted) return Promise.reject(new ConnectionError("aborted"));
+  post(body: string, limits: AnswerLimits, target: AnswerTarget): Sending {
     const { head } = this.options;
     const bodyBytes = Buffer.byteLength(body);
     const length = String(bodyBytes);
     const request = `${head}${length}\r\n\r\n${body}`;
-    const exchange = new Exchange(request, head.length + length.length + 4 + bodyBytes, options);
+    const requestBytes = head.length + length.length + 4 + bodyBytes;
+    const exchange = new Exchange(request, requestBytes, limits, this.#heads, target);
     // Requests of one turn of the event loop are written one right after the other, so that a server
     // that sleeps is woken once for all of them.
     if (this.#unsent.push(exchange) === 1) setImmediate(this.#flush);
-    return exchange.answer;
+    return exchange;
   }
 
   readonly #flush = (): void => {
     const exchanges = this.#unsent;
     this.#unsent = [];
+    const nowMs = performance.now();
+    this.#usedAtMs = nowMs;
     for (const exchange of exchanges) {
       if (exchange.isSettled) continue;
-      const wire = this.#takeIdle();
-      if (wire) wire.carry(exchange);
+      const wire = this.#takeIdle(nowMs);
+      if (wire) wire.carry(exchange, nowMs);
       else this.#dial(exchange);
     }
   };
@@ -96,10 +97,10 @@ export class Origin implements Connection, WireOwner {
   freed(wire: Wire): void {
     const next = this.#firstWaiting();
     if (next) {
-      wire.carry(next);
+      wire.carry(next, performance.now());
       return;
     }
-    wire.freeSinceMs = performance.now();
+    wire.freeSinceMs = this.#usedAtMs;
     if (this.#isClosed || this.#idle.length >= MAX_IDLE) wire.close();
     else this.#idle.push(wire);
     this.#startSweeping();
@@ -112,7 +113,7 @@ export class Origin implements Connection, WireOwner {
 
   /** Connections that were idle at the same time went through the same silence. */
   wasSilent(exchange: Exchange): void {
-    const stale = this.#idle.filter(({ freeSinceMs }) => freeSinceMs <= exchange.sentAtMs);
+    const stale = this.#idle.filter(({ freeSinceMs }) => freeSinceMs < exchange.sentAtMs);
     for (const wire of stale) wire.close();
   }
 
@@ -121,8 +122,7 @@ export class Origin implements Connection, WireOwner {
     if (index !== -1) this.#idle.splice(index, 1);
   }
 
-  #takeIdle(): Wire | undefined {
-    const nowMs = performance.now();
+  #takeIdle(nowMs: number): Wire | undefined {
     for (let wire = this.#idle.pop(); wire; wire = this.#idle.pop()) {
       if (nowMs < idleUntilMs(wire)) return wire;
       wire.close();
@@ -194,7 +194,7 @@ export class Origin implements Connection, WireOwner {
     const wire = new Wire(socket, this);
     data.wire = wire;
     const { exchange } = dial;
-    if (exchange && !exchange.isSettled) wire.carry(exchange);
+    if (exchange && !exchange.isSettled) wire.carry(exchange, performance.now());
     else this.freed(wire);
   }
 

@@ -38,11 +38,11 @@ export class Wire implements Carrier {
     return !this.#isClosed;
   }
 
-  /** Sends a request; the wire must be open and free. */
-  carry(exchange: Exchange): void {
+  /** Sends a request; the wire must be open and free. @param nowMs - monotonic time */
+  carry(exchange: Exchange, nowMs: number): void {
     this.#exchange = exchange;
     exchange.carrier = this;
-    exchange.sentAtMs = performance.now();
+    exchange.sentAtMs = nowMs;
     const { request, requestBytes } = exchange;
     const written = this.socket.write(request);
     if (written < 0) this.#end();
@@ -108,10 +108,10 @@ export class Wire implements Carrier {
   /** Holds the server back until there is memory for its answer. */
   async #makeRoom(exchange: Exchange): Promise<void> {
     if (this.#isPaused) return;
-    const { reader, options } = exchange;
+    const { reader, limits } = exchange;
     this.#isPaused = true;
     this.socket.pause();
-    const lease = await options.memory.take(reader.room, options.signal);
+    const lease = await limits.memory.take(reader.room, exchange.leaving);
     this.#isPaused = false;
     if (this.#exchange !== exchange) return lease?.release();
     if (!lease) {

@@ -28,6 +28,16 @@ interface Limits {
   accepted: number;
 }
 
+/** What an upstream is known to take of a range, in blocks. */
+export interface Known {
+  /** Infinite while nothing speaks against any size, 0 when a single block is too much. */
+  readonly most: number;
+  /** What it has taken, or said to take. */
+  readonly proven: number;
+  /** It refused without naming its limit, and `proven` is only likely. */
+  readonly isGuess: boolean;
+}
+
 /** A range of blocks, both ends included. */
 export interface BlockRange {
   readonly from: number;
@@ -72,17 +82,8 @@ export class LogCaps {
     return this.#loaded;
   }
 
-  /**
-   * What an upstream is known to take of a range of this filter, in blocks.
-   * @returns `most`: infinite while nothing speaks against any size, 0 when a single block is too
-   *   much; `proven`: what it has taken, or said to take; `isGuess`: it said nothing, and `proven`
-   *   is only likely
-   */
-  known(
-    upstream: string,
-    filter: string,
-    range: BlockRange,
-  ): { most: number; proven: number; isGuess: boolean } {
+  /** What an upstream is known to take of a range of this filter. */
+  known(upstream: string, filter: string, range: BlockRange): Known {
     const { maxBlocks, isGuess, maxResults, accepted } = this.#of(upstream);
     const { logsPerBlock, refused } = this.#filters.get(filter) ?? nothingKnown;
     const byDensity = logsPerBlock === 0 ? Number.POSITIVE_INFINITY : maxResults / logsPerBlock;
@@ -99,12 +100,19 @@ export class LogCaps {
     return { most, proven: Math.min(most, Math.max(accepted, named)), isGuess };
   }
 
-  /** Notes an answer. @param logs - how many it holds */
-  accepted(upstream: string, filter: string, range: BlockRange, logs: number): void {
+  /** Notes that a range was answered. */
+  took(upstream: string, blocks: number): void {
     const limits = this.#of(upstream);
-    const blocks = sizeOf(range);
-    limits.accepted = Math.max(limits.accepted, blocks);
     if (blocks >= limits.maxBlocks) limits.isGuess = false;
+    if (blocks <= limits.accepted) return;
+    limits.accepted = blocks;
+    void this.#save(upstream, limits);
+  }
+
+  /** Notes the answer to a piece. @param logs - how many it holds */
+  accepted(upstream: string, filter: string, range: BlockRange, logs: number): void {
+    const blocks = sizeOf(range);
+    this.took(upstream, blocks);
     const density = this.#density(filter);
     density.logsPerBlock = Math.max(density.logsPerBlock, logs / blocks);
   }
@@ -151,21 +159,23 @@ export class LogCaps {
     const { store, chainId, clock } = this.options;
     const rows = (await store?.list(chainId)) ?? [];
     const oldest = clock.now() - FORGET_AFTER_MS;
-    for (const { upstream, maxBlocks, maxResults, learnedAt } of rows) {
+    for (const { upstream, maxBlocks, maxResults, acceptedBlocks, learnedAt } of rows) {
       if (learnedAt < oldest) continue;
       const limits = this.#of(upstream);
+      limits.accepted = acceptedBlocks ?? 0;
       limits.maxBlocks = maxBlocks ?? Number.POSITIVE_INFINITY;
       limits.maxResults = maxResults ?? Number.POSITIVE_INFINITY;
     }
   }
 
-  async #save(upstream: string, { maxBlocks, maxResults }: Limits): Promise<void> {
+  async #save(upstream: string, { maxBlocks, maxResults, accepted }: Limits): Promise<void> {
     const { store, chainId, clock } = this.options;
     const row: LogCap = {
       chainId,
       upstream,
       maxBlocks: finite(maxBlocks),
       maxResults: finite(maxResults),
+      acceptedBlocks: accepted || null,
       learnedAt: clock.now(),
     };
     try {

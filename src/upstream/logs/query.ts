@@ -1,5 +1,6 @@
 import { valueOf } from "../../lib/jsonSpan.ts";
 import type { NodeAnswer } from "../classify.ts";
+import { troubleCodes, troubleText } from "../nodeErrors.ts";
 import { type BlockRef, isObject, type ReadCall } from "../reads/blockRefs.ts";
 import { canonicalKey } from "../reads/canonical.ts";
 import type { RpcCall } from "../types.ts";
@@ -36,6 +37,13 @@ export function pieceCall({ call, params }: ReadCall, { from, to }: BlockRange):
   const range = { fromBlock: `0x${from.toString(16)}`, toBlock: `0x${to.toString(16)}` };
   const piece = isObject(filter) ? { ...filter, ...range } : range;
   return { method: call.method, params: JSON.stringify([piece, ...rest]) };
+}
+
+/** Whether an answer's error is about the node and not about the query. */
+export function isTrouble(answer: NodeAnswer): boolean {
+  const value = answer.error && valueOf(answer.bytes, answer.error);
+  const code = isObject(value) ? value["code"] : undefined;
+  return troubleCodes.has(Number(code)) || troubleText.test(errorText(answer).toLowerCase());
 }
 
 /** Message and textual data of an answer's error. */

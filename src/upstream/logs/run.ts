@@ -4,12 +4,12 @@ import { dispatchRead, type NodeReply, type ReadRules } from "../dispatch.ts";
 import { readRules, type View } from "../reads/belief.ts";
 import { readCall } from "../reads/blockRefs.ts";
 import { type CallOptions, type RpcCall, UpstreamUnavailableError } from "../types.ts";
-import type { Upstream } from "../upstream.ts";
-import { type BlockRange, type LogCaps, sizeOf, USUAL_LIMIT } from "./caps.ts";
+import { type BlockRange, type LogCaps, sizeOf } from "./caps.ts";
 import { countLogs, listBytes, mergeLists } from "./merge.ts";
-import { errorText, type LogsQuery, pieceCall } from "./query.ts";
+import { errorText, isTrouble, type LogsQuery, pieceCall } from "./query.ts";
 import { parseRefusal, type Refusal } from "./refusal.ts";
 import { Slots } from "./slots.ts";
+import { Takers } from "./takers.ts";
 
 /** Time for a whole query when the caller names none, ms. */
 const LOGS_DEADLINE_MS = 30_000;
@@ -21,8 +21,6 @@ const MAX_PIECES = 2_000;
 const MAX_FAILURES = 8;
 /** Largest merged answer. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
-/** With more pieces than this, it is worth asking an upstream whose limit is unknown for more. */
-const WORTH_PROBING = 16;
 
 /** The query cannot be answered by any node, however often it is asked. */
 export class TooMuchError extends Error {
@@ -51,15 +49,19 @@ export class LogsRun {
   readonly #cancel: Cancel;
   readonly #untilMs: number;
   readonly #upstreams = new Set<string>();
+  readonly #takers: Takers;
   #attempts = 0;
   #pieces = 0;
   #failures = 0;
+  /** Where pieces begin that were answered with a node's own trouble; as many as pieces at most. */
+  readonly #troubled = new Set<number>();
   #bytes = 0;
   #retried = false;
 
   constructor(private readonly run: LogsRunOptions) {
-    const { pool, options } = run;
+    const { pool, caps, query, options } = run;
     this.#cancel = cancelWith(options.signal);
+    this.#takers = new Takers({ pool, caps, filter: query.filter });
     const deadlineMs = options.deadlineMs ?? LOGS_DEADLINE_MS;
     this.#untilMs = pool.options.clock.monotonic() + deadlineMs;
   }
@@ -71,7 +73,7 @@ export class LogsRun {
   async start(): Promise<NodeReply> {
     const { range } = this.run.query;
     try {
-      if (this.#plan(range).size >= sizeOf(range)) {
+      if (this.#takers.plan(range).size >= sizeOf(range)) {
         const whole = await this.#askWhole();
         if (whole) return whole;
       }
@@ -81,12 +83,21 @@ export class LogsRun {
     }
   }
 
-  /** Sends the caller's own text; undefined when its range was refused. */
+  /** Sends the caller's own text; undefined when its range was refused, or who takes it is out. */
   async #askWhole(): Promise<NodeReply | undefined> {
-    const { pool, query, view } = this.run;
-    const rules = readRules(pool, query.read, view);
-    const reply = await this.#dispatch(query.read.call, query.range, rules, query.namedBlocks);
-    if (this.#learn(query.range, reply, query.namedBlocks)) return undefined;
+    const { pool, query, view, caps } = this.run;
+    const { read, range, namedBlocks } = query;
+    if (!(await this.#awaitTaker(range))) return undefined;
+    let reply: NodeReply;
+    try {
+      reply = await this.#dispatch(read.call, range, readRules(pool, read, view), namedBlocks);
+    } catch (error) {
+      if (!(error instanceof UpstreamUnavailableError) || this.#takers.isServed(range)) throw error;
+      this.#noteFailure(error);
+      return undefined;
+    }
+    if (this.#learn(range, reply, namedBlocks)) return undefined;
+    if (!reply.isError) caps.took(reply.upstream, sizeOf(range));
     return { ...reply, attempts: this.#attempts };
   }
 
@@ -95,7 +106,7 @@ export class LogsRun {
     const blocks = sizeOf(range);
     for (;;) {
       this.#cancel.throwIfAborted();
-      const { size, isTrial } = this.#plan(range);
+      const { size, isTrial } = this.#takers.plan(range);
       if (size === 0) {
         throw new TooMuchError(
           `block ${range.from} holds more matching logs than a node returns; narrow the filter by address or topics`,
@@ -106,7 +117,7 @@ export class LogsRun {
       if (parts.length > 1 && !isTrial) return this.#readParts(parts);
       const outcome = await this.#slots.run(async () => {
         // While it waited, whoever was to take it may have refused as much, or died.
-        return this.#candidates().some(this.#suitsFor(piece)) ? this.#ask(piece) : "unsuited";
+        return (await this.#awaitTaker(piece)) ? this.#ask(piece) : "unsuited";
       });
       if (outcome === "unsuited" && piece !== range) return this.#readParts(parts);
       if (outcome instanceof Uint8Array) {
@@ -127,6 +138,10 @@ export class LogsRun {
         ]);
       }
     }
+  }
+
+  #awaitTaker(range: BlockRange): Promise<boolean> {
+    return this.#takers.await(range, this.#untilMs, this.#cancel);
   }
 
   async #readParts(parts: readonly BlockRange[]): Promise<Uint8Array[]> {
@@ -154,10 +169,11 @@ export class LogsRun {
     }
     const refusal = this.#learn(range, reply, blocks);
     if (refusal) return refusal;
-    if (reply.isError) throw new NodeErrorReply(reply);
+    if (reply.isError) return this.#judgeError(range, reply);
     const list = listBytes(reply.answer);
     if (!list) throw new NodeErrorReply(reply);
     this.#failures = 0;
+    this.#takers.answered(reply.upstream);
     caps.accepted(reply.upstream, query.filter, range, countLogs(list));
     this.#bytes += list.length + 1;
     if (this.#bytes > MAX_ANSWER_BYTES) {
@@ -168,13 +184,19 @@ export class LogsRun {
     return list;
   }
 
+  /** A node in trouble may have been the only one to take the piece: it is asked once more, later. */
+  #judgeError(range: BlockRange, reply: NodeReply): undefined {
+    if (!isTrouble(reply.answer) || this.#troubled.has(range.from)) throw new NodeErrorReply(reply);
+    this.#troubled.add(range.from);
+    this.#retried = true;
+  }
+
   /** A piece went unanswered; it is repeated while there is someone to ask, and not forever. */
   #noteFailure(error: UpstreamUnavailableError): void {
-    const { pool } = this.run;
     this.#retried = true;
     this.#failures++;
-    const isHopeless = !pool.upstreams.some(({ usable }) => usable);
-    if (isHopeless || this.#failures > MAX_FAILURES || this.#leftMs() <= 0) throw error;
+    const isHopeless = !this.#takers.hasHope() || this.#leftMs() <= 0;
+    if (isHopeless || this.#failures > MAX_FAILURES) throw error;
   }
 
   async #dispatch(
@@ -185,7 +207,7 @@ export class LogsRun {
   ): Promise<NodeReply> {
     const deadlineMs = Math.max(1, this.#leftMs());
     const options = { deadlineMs, signal: this.#cancel };
-    const suits = this.#suitsFor(range);
+    const suits = this.#takers.suitsFor(range);
     const reply = await dispatchRead(this.run.pool, call, options, {
       ...rules,
       suits,
@@ -206,56 +228,6 @@ export class LogsRun {
     const { caps, query } = this.run;
     if (refusal) caps.refused(reply.upstream, query.filter, range, refusal);
     return refusal;
-  }
-
-  /**
-   * The number of blocks to ask for at once: the most any upstream is known to take, unless so many
-   * pieces would come of it that one of unknown limit is worth a try: for all at first, and for
-   * what most vendors take once a limit was met on this chain.
-   * @returns `isTrial`: the size is not known to be taken, so one piece goes ahead of the others
-   */
-  #plan(range: BlockRange): { size: number; isTrial: boolean } {
-    const blocks = sizeOf(range);
-    let proven = 0;
-    let guessed = 0;
-    let isOpen = false;
-    let isLimited = false;
-    for (const upstream of this.#candidates()) {
-      const known = this.#known(upstream, range);
-      const most = Math.min(blocks, known.proven);
-      if (known.isGuess) guessed = Math.max(guessed, most);
-      else proven = Math.max(proven, most);
-      isLimited ||= known.most < blocks;
-      if (known.most >= blocks && known.proven < blocks) isOpen = true;
-      else if (known.proven === 0) proven = Math.max(proven, Math.min(blocks, known.most));
-    }
-    const size = Math.max(proven, guessed);
-    if (!isOpen || Math.ceil(blocks / size) <= WORTH_PROBING) {
-      return { size, isTrial: guessed > proven };
-    }
-    const isUsual = isLimited && size < USUAL_LIMIT;
-    return { size: isUsual ? Math.min(blocks, USUAL_LIMIT) : blocks, isTrial: true };
-  }
-
-  /** Who may be asked for a range: those known to take it, or when there is none, the unknown. */
-  #suitsFor(range: BlockRange): (upstream: Upstream) => boolean {
-    const blocks = sizeOf(range);
-    return (upstream) => {
-      const known = this.#known(upstream, range);
-      if (known.most < blocks) return false;
-      if (known.proven >= blocks) return true;
-      return !this.#candidates().some((other) => this.#known(other, range).proven >= blocks);
-    };
-  }
-
-  #known(upstream: Upstream, range: BlockRange) {
-    return this.run.caps.known(upstream.name, this.run.query.filter, range);
-  }
-
-  #candidates(): readonly Upstream[] {
-    const { upstreams } = this.run.pool;
-    const usable = upstreams.filter((upstream) => upstream.usable);
-    return usable.length > 0 ? usable : upstreams.filter(({ identity }) => identity !== "wrong");
   }
 
   #leftMs(): number {

@@ -66,10 +66,14 @@ export function namedBlock({ refs }: ReadCall): number | undefined {
 export function readRules(pool: ChainPool, read: ReadCall, view: View): ReadRules {
   const minHead = () => neededHead(read, view, pool);
   const { method } = read.call;
-  return { method, minHead, review: (attempt) => review(pool, read, minHead(), attempt) };
+  return { method, minHead, review: (attempt) => reviewAnswer(pool, read, minHead(), attempt) };
 }
 
-function review(
+/**
+ * Whether an upstream's answer to a read is believed.
+ * @param minHead - what `neededHead` says now
+ */
+export function reviewAnswer(
   pool: ChainPool,
   read: ReadCall,
   minHead: number,

@@ -6,12 +6,41 @@ const MAX_CALLERS = 50_000;
 const MAX_OWN_TRANSACTIONS = 64;
 
 /** What one caller has been shown of a chain, and done to it. */
-interface CallerView {
+export class CallerView {
   /** Highest block in any answer the caller was given. */
   highest: number | undefined;
-  /** Moment of the caller's last broadcast, on the scale of `tick`. */
-  sentAt: number;
-  readonly ownTransactions: Set<string>;
+  /** Moment of the caller's last broadcast, on the scale of `Callers.tick`. */
+  sentAt = 0;
+  #ownTransactions: Set<string> | undefined;
+
+  /** @param isKnown - false for all callers without a name together, who need not see the same */
+  constructor(private readonly isKnown: boolean) {}
+
+  /** Notes a block in an answer to the caller. */
+  saw(block: number): void {
+    if (this.isKnown && (this.highest === undefined || block > this.highest)) this.highest = block;
+  }
+
+  /** Whether something of `moment` is from after the caller's last broadcast. */
+  isSince(moment: number): boolean {
+    return moment > this.sentAt;
+  }
+
+  /** Whether the caller sent the transaction. */
+  isOwn(hash: string): boolean {
+    return this.#ownTransactions?.has(hash) ?? false;
+  }
+
+  /** Notes a transaction of the caller's. */
+  owns(hash: string): void {
+    this.#ownTransactions ??= new Set();
+    this.#ownTransactions.add(hash);
+    if (this.#ownTransactions.size <= MAX_OWN_TRANSACTIONS) return;
+    for (const oldest of this.#ownTransactions) {
+      this.#ownTransactions.delete(oldest);
+      return;
+    }
+  }
 }
 
 /**
@@ -20,6 +49,7 @@ interface CallerView {
  */
 export class Callers {
   readonly #views = new LRUCache<string, CallerView>({ max: MAX_CALLERS });
+  readonly #nameless = new CallerView(false);
   #now = 0;
 
   /** A moment later than all before; orders reads and broadcasts without a clock. */
@@ -27,16 +57,14 @@ export class Callers {
     return ++this.#now;
   }
 
-  /** Highest block the caller has seen. */
-  highest(caller: string | undefined): number | undefined {
-    return caller === undefined ? undefined : this.#views.get(caller)?.highest;
-  }
-
-  /** Notes a block in an answer to a caller. */
-  saw(caller: string | undefined, block: number): void {
-    if (caller === undefined) return;
-    const view = this.#view(caller);
-    if (view.highest === undefined || block > view.highest) view.highest = block;
+  /** What a caller knows. Calls without a caller are one caller's. */
+  of(caller: string | undefined): CallerView {
+    if (caller === undefined) return this.#nameless;
+    const known = this.#views.get(caller);
+    if (known) return known;
+    const view = new CallerView(true);
+    this.#views.set(caller, view);
+    return view;
   }
 
   /** Takes back what is above a head the chain returned to. */
@@ -46,34 +74,10 @@ export class Callers {
     }
   }
 
-  /** Notes that a broadcast of the caller began or ended. Calls without a caller are one caller. */
+  /** Notes that a broadcast of a caller began or ended. */
   sent(caller: string | undefined, hash: string | undefined): void {
-    const view = this.#view(caller ?? "");
+    const view = this.of(caller);
     view.sentAt = this.tick();
-    if (hash === undefined) return;
-    view.ownTransactions.add(hash);
-    if (view.ownTransactions.size <= MAX_OWN_TRANSACTIONS) return;
-    for (const oldest of view.ownTransactions) {
-      view.ownTransactions.delete(oldest);
-      return;
-    }
-  }
-
-  /** Whether something of `moment` is from after the caller's last broadcast. */
-  isSince(caller: string | undefined, moment: number): boolean {
-    return moment > (this.#views.get(caller ?? "")?.sentAt ?? 0);
-  }
-
-  /** Whether the caller sent the transaction. */
-  isOwn(caller: string | undefined, hash: string): boolean {
-    return this.#views.get(caller ?? "")?.ownTransactions.has(hash) ?? false;
-  }
-
-  #view(caller: string): CallerView {
-    const known = this.#views.get(caller);
-    if (known) return known;
-    const view: CallerView = { highest: undefined, sentAt: 0, ownTransactions: new Set() };
-    this.#views.set(caller, view);
-    return view;
+    if (hash !== undefined) view.owns(hash);
   }
 }

@@ -122,7 +122,10 @@ export const readMethods: ReadonlyMap<string, ReadMethod> = new Map<string, Read
 /** Namespaces whose methods read, also those not listed above; calls that send are not among them. */
 const readingName = /^(?:eth_(?!send|submit|sign|new|uninstall|subscribe|unsubscribe)|net_|web3_)/;
 
-/** Whether the same call made twice at once may be made once. */
-export function isShareable(method: string): boolean {
-  return readMethods.has(method) || readingName.test(method);
+/**
+ * Whether the same call made twice at once may be made once.
+ * @param known - what is known of the method
+ */
+export function isShareable(method: string, known: ReadMethod | undefined): boolean {
+  return known !== undefined || readingName.test(method);
 }

@@ -1,34 +1,25 @@
-import type { Awaitable } from "../../db/index.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { ChainPool } from "../chainPool.ts";
 import { dispatchRead, type NodeReply } from "../dispatch.ts";
 import type { UpstreamObserver } from "../observer.ts";
-import type { CallOptions, RpcCall, RpcReply } from "../types.ts";
 import { protocolOf } from "../protocol.ts";
-import { namedBlock, neededHead, readRules, type View } from "./belief.ts";
+import type { CallOptions, CallUnderWay, ReplyTarget, RpcCall, RpcReply } from "../types.ts";
+import { namedBlock, neededHead, type View } from "./belief.ts";
 import { type ReadCall, readCall, readParams } from "./blockRefs.ts";
 import type { AnswerCache, KeptAnswer } from "./cache.ts";
-import { Callers } from "./callers.ts";
+import { Callers, type CallerView } from "./callers.ts";
 import { canonicalKey } from "./canonical.ts";
 import { Finality, type FinalityRule } from "./finality.ts";
 import { localResult } from "./localReply.ts";
 import { isShareable } from "./methods.ts";
-import { highestBlock, isEmptyResult, seenBlock } from "./observed.ts";
-import { Flights, type Shared } from "./sharing.ts";
+import { isEmptyResult, seenBlock } from "./observed.ts";
+import { type FlightHost, type RangeReader, ReadFlight, type Shown } from "./readFlight.ts";
+import { Flights, type Passenger } from "./sharing.ts";
 
 /** Longest wait for the upstreams' heads when a call names a block above them, ms. */
 const LOOK_AHEAD_MS = 500;
 /** Time allowed for asking what is final, ms. */
 const FINALITY_DEADLINE_MS = 5_000;
-
-/** Sends an `eth_getLogs` over a range, in as many pieces as nodes ask for. */
-export type RangeReader = (read: ReadCall, view: View, options: CallOptions) => Promise<NodeReply>;
-
-/** A reply, and the highest block it shows. */
-interface Shown {
-  readonly reply: NodeReply;
-  readonly block: number | undefined;
-}
 
 export interface ChainReaderOptions {
   readonly pool: ChainPool;
@@ -47,15 +38,19 @@ export interface ChainReaderOptions {
  * Reads of one EVM chain as its callers are to see it: never behind what a caller has seen, made
  * once where several ask the same at once, and kept where the answer cannot change.
  */
-export class ChainReader {
+export class ChainReader implements FlightHost {
   readonly #callers = new Callers();
-  readonly #flights = new Flights<Shown>(() => this.#callers.tick());
+  readonly flights = new Flights<Shown>();
   readonly #finality: Finality;
   /** Grows with each reorganisation; answers asked for before one are not kept after it. */
-  #generation = 0;
+  generation = 0;
+  readonly pool: ChainPool;
+  readonly readRange: RangeReader;
 
   constructor(private readonly options: ChainReaderOptions) {
     const { chain, clock, pool } = options;
+    this.pool = pool;
+    this.readRange = options.readRange;
     this.#finality = new Finality({
       rule: chain.finality,
       blockTimeMs: chain.blockTimeMs,
@@ -91,19 +86,21 @@ export class ChainReader {
     this.#forget(head);
   }
 
-  /**
-   * Answers a read.
-   * @throws UpstreamUnavailableError, or the signal's reason when the caller aborted
-   */
-  async read(call: RpcCall, options: CallOptions): Promise<RpcReply> {
+  /** Answers a read; what is known is told before this returns. */
+  read(
+    call: RpcCall,
+    { caller, deadlineMs }: Omit<CallOptions, "signal">,
+    target: ReplyTarget,
+  ): CallUnderWay {
     const read = readCall(call);
-    const key = isShareable(call.method) ? canonicalKey(read) : "";
-    const known = this.#answerHere(read) ?? this.#answerKept(read, key, options.caller);
-    const reply = known ?? (await this.#ask(read, key, options));
-    const { chain, observer } = this.options;
-    const isKnown = read.method !== undefined && read.refs.kind !== "unknown";
-    observer.read?.({ chainId: chain.id, source: reply.source, isKnown });
-    return reply;
+    const key = isShareable(call.method, read.method) ? canonicalKey(read) : "";
+    const ticket = new Ticket(this, read, key, deadlineMs, this.#callers.of(caller), target);
+    const known = this.#answerHere(read) ?? this.#answerKept(read, key, ticket.caller);
+    if (known) ticket.tell(known);
+    else if (key === "") this.#askAlone(ticket);
+    else if (this.#isAhead(read)) void this.#askAhead(ticket);
+    else this.#share(ticket);
+    return ticket;
   }
 
   /** What the service knows once it has found a node that serves the chain. */
@@ -117,43 +114,17 @@ export class ChainReader {
   }
 
   /** What was kept because it cannot change. */
-  #answerKept(read: ReadCall, key: string, caller: string | undefined): RpcReply | undefined {
+  #answerKept(read: ReadCall, key: string, caller: CallerView): RpcReply | undefined {
     if (key === "" || !mayBeKept(read)) return undefined;
     const kept = this.options.cache.get(this.options.chain.id, key);
-    if (kept?.block !== undefined) this.#callers.saw(caller, kept.block);
+    if (kept?.block !== undefined) caller.saw(kept.block);
     return kept && keptReply(kept);
   }
 
-  /** @param key - equal for calls that ask the same; empty for one that is not shared */
-  async #ask(read: ReadCall, key: string, options: CallOptions): Promise<RpcReply> {
-    const { caller } = options;
-    if (key === "") return this.#askAlone(read, options);
-    if (this.#isAhead(read)) await this.options.pool.refreshHeads(LOOK_AHEAD_MS);
-    const { reply: shown, joined } = await this.#share(read, key, options);
-    this.#note(read, shown, caller);
-    const ordered = this.#inOrder(read, shown, options);
-    const reply = ordered instanceof Promise ? await ordered : ordered;
-    if (!joined) return reply;
-    return { ...reply, source: "shared", attempts: 0, hedged: false, retried: false };
-  }
-
-  async #askAlone(read: ReadCall, options: CallOptions): Promise<RpcReply> {
-    return (await this.#send(read, this.#view(read, options.caller), options, "")).reply;
-  }
-
-  /**
-   * Answers of one caller's concurrent calls may overtake each other; a block that arrives after a
-   * higher one is asked for again.
-   */
-  #inOrder(read: ReadCall, shown: Shown, options: CallOptions): Awaitable<RpcReply> {
-    const { call, refs } = read;
-    if (call.method === "eth_blockNumber") return this.#tellHead(shown, options.caller);
-    if (shown.block === undefined || refs.kind !== "block" || refs.ref.kind !== "tip") {
-      return shown.reply;
-    }
-    const seen = this.#callers.highest(options.caller);
-    const isOvertaken = seen !== undefined && shown.block < seen;
-    return isOvertaken ? this.#askAlone(read, options) : shown.reply;
+  #askAlone(ticket: Ticket): void {
+    ticket.isAlone = true;
+    const view = this.#view(ticket.read, ticket.caller);
+    this.#depart(ticket, "", view, neededHead(ticket.read, view, this.options.pool));
   }
 
   /** Whether a call names a block above all heads, which are then asked for. */
@@ -163,61 +134,91 @@ export class ChainReader {
     return named !== undefined && head !== undefined && named > head;
   }
 
-  #share(read: ReadCall, key: string, options: CallOptions): Promise<Shared<Shown>> {
-    const { caller, deadlineMs, signal } = options;
+  async #askAhead(ticket: Ticket): Promise<void> {
+    await this.options.pool.refreshHeads(LOOK_AHEAD_MS);
+    if (!ticket.isGone) this.#share(ticket);
+  }
+
+  /** Joins the flight of a key, or starts one. */
+  #share(ticket: Ticket): void {
+    const { read, caller, deadlineMs } = ticket;
+    const key = deadlineMs === undefined ? ticket.key : `${deadlineMs} ${ticket.key}`;
     const view = this.#view(read, caller);
-    const passenger = {
-      key: deadlineMs === undefined ? key : `${deadlineMs} ${key}`,
-      minHead: neededHead(read, view, this.options.pool),
-      isSince: (moment: number) => this.#callers.isSince(caller, moment),
-      signal,
-    };
-    return this.#flights.board(passenger, (everyoneLeft) => {
-      const own = { signal: everyoneLeft };
-      const limits = deadlineMs === undefined ? own : { ...own, deadlineMs };
-      return this.#send(read, view, limits, key);
-    });
+    const minHead = neededHead(read, view, this.options.pool);
+    const running = this.flights.find(key);
+    if (!running || running.lowestHead < minHead || !caller.isSince(running.begunAt)) {
+      return this.#depart(ticket, key, view, minHead);
+    }
+    ticket.flight = running;
+    running.board(ticket);
+  }
+
+  /** @param key - empty for a call that is not shared */
+  #depart(ticket: Ticket, key: string, view: View, minHead: number): void {
+    const begunAt = this.#callers.tick();
+    const flight = new ReadFlight(this, ticket.read, view, key, begunAt, minHead, ticket);
+    ticket.flight = flight;
+    if (key !== "") this.flights.announce(flight);
+    flight.start(ticket.deadlineMs);
+  }
+
+  /** A flight brought what a caller asked for. */
+  landed(ticket: Ticket, shown: Shown, joined: boolean): void {
+    const { read, caller } = ticket;
+    if (ticket.isAlone) return ticket.tell(shown.reply);
+    this.#note(read, shown, caller);
+    if (this.#isOvertaken(read, shown, caller)) return this.#askAlone(ticket);
+    const isHead = read.call.method === "eth_blockNumber";
+    const reply = isHead ? this.#tellHead(shown, caller) : shown.reply;
+    if (!joined) return ticket.tell(reply);
+    ticket.tell({ ...reply, source: "shared", attempts: 0, hedged: false, retried: false });
+  }
+
+  /** Counts an answer. */
+  observe({ method, refs }: ReadCall, { source }: RpcReply): void {
+    const { chain, observer } = this.options;
+    const isKnown = method !== undefined && refs.kind !== "unknown";
+    observer.read?.({ chainId: chain.id, source, isKnown });
+  }
+
+  /**
+   * Answers of one caller's concurrent calls may overtake each other; a block that arrives after a
+   * higher one is asked for again.
+   */
+  #isOvertaken({ call, refs }: ReadCall, { block }: Shown, { highest }: CallerView): boolean {
+    if (block === undefined || refs.kind !== "block" || refs.ref.kind !== "tip") return false;
+    return call.method !== "eth_blockNumber" && highest !== undefined && block < highest;
   }
 
   /**
    * The head a caller is told: not below one told before, and not one that only some of the
    * machines behind an upstream have, as the next call may reach another of them.
    */
-  #tellHead({ reply, block }: Shown, caller: string | undefined): RpcReply {
+  #tellHead({ reply, block }: Shown, caller: CallerView): RpcReply {
     if (block === undefined) return reply;
     const sure = Math.min(block, this.options.pool.bestHead ?? block);
-    const head = Math.max(sure, this.#callers.highest(caller) ?? 0);
-    this.#callers.saw(caller, head);
+    const head = Math.max(sure, caller.highest ?? 0);
+    caller.saw(head);
     if (head === block) return reply;
     const { bytes, id } = localResult(`0x${head.toString(16)}`);
     return { ...reply, bytes, id };
   }
 
-  /** Sends a read to nodes and keeps the answer, under `key`, when it cannot change. */
-  async #send(read: ReadCall, view: View, options: CallOptions, key: string): Promise<Shown> {
-    const generation = this.#generation;
-    const { pool } = this.options;
-    const isLogs = read.call.method === "eth_getLogs" && read.refs.kind === "range";
-    const reply = isLogs
-      ? await this.options.readRange(read, view, options)
-      : await dispatchRead(pool, read.call, options, readRules(pool, read, view));
+  brought({ read, key, generation }: ReadFlight, shown: Shown): void {
     const { method } = read;
-    if (!method || reply.isError) return { reply, block: undefined };
-    if (method.evidence === "block") {
-      const block = seenBlock(reply.answer);
-      if (block) this.#finality.saw(block);
+    const { answer } = shown.reply;
+    if (method?.evidence === "block") {
+      const seen = seenBlock(answer);
+      if (seen) this.#finality.saw(seen);
     }
-    const shown = { reply, block: highestBlock(method.evidence, reply.answer) };
-    if (key !== "" && method.isFixed && generation === this.#generation) {
-      this.#keep(read, shown, key);
-    }
-    return shown;
-  }
-
-  #keep(read: ReadCall, shown: Shown, key: string): void {
-    const { bytes, id, upstream, answer } = shown.reply;
+    if (key === "" || !method?.isFixed || generation !== this.generation) return;
     const block = this.#fixedAt(read, shown.block);
     if (block === undefined || isEmptyResult(answer)) return;
+    this.#keep(block, shown.reply, canonicalKey(read));
+  }
+
+  /** Keeps an answer that cannot change. @param block - the block it is from, unless it is always so */
+  #keep(block: number | "always", { bytes, id, upstream }: NodeReply, key: string): void {
     const { cache, chain } = this.options;
     if (block === "always") cache.set(chain.id, key, { bytes, id, upstream, block: undefined });
     else if (this.#finality.isFinal(block))
@@ -235,18 +236,20 @@ export class ChainReader {
   }
 
   /** Notes what a caller is being shown. */
-  #note({ call, refs }: ReadCall, { reply, block }: Shown, caller: string | undefined): void {
-    if (caller === undefined || reply.isError || call.method === "eth_blockNumber") return;
-    if (block !== undefined) this.#callers.saw(caller, block);
+  #note({ call, refs }: ReadCall, { reply, block }: Shown, caller: CallerView): void {
+    if (reply.isError || call.method === "eth_blockNumber") return;
+    if (block !== undefined) caller.saw(block);
     else if (refs.kind === "block" && refs.ref.kind === "number" && !isEmptyResult(reply.answer)) {
       // State at a block shows that the block is there.
-      this.#callers.saw(caller, Math.min(refs.ref.number, this.options.pool.head ?? -1));
+      caller.saw(Math.min(refs.ref.number, this.options.pool.head ?? -1));
     }
   }
 
-  #view({ refs }: ReadCall, caller: string | undefined): View {
-    const isOwn = refs.kind === "hash" && this.#callers.isOwn(caller, refs.hash);
-    return { highest: this.#callers.highest(caller), isOwn };
+  #view({ refs }: ReadCall, caller: CallerView) {
+    return {
+      highest: caller.highest,
+      isOwn: refs.kind === "hash" && caller.isOwn(refs.hash),
+    };
   }
 
   async #askBlock(block: string): Promise<NodeReply["answer"] | undefined> {
@@ -257,7 +260,7 @@ export class ChainReader {
   }
 
   #forget(lastKept: number): void {
-    this.#generation++;
+    this.generation++;
     this.options.cache.purge(this.options.chain.id, lastKept);
   }
 }
@@ -271,4 +274,43 @@ function keptReply({ bytes, id, upstream }: KeptAnswer): RpcReply {
 function mayBeKept({ method, refs }: ReadCall): boolean {
   if (!method?.isFixed || refs.kind === "unknown") return false;
   return refs.kind !== "block" || refs.ref.kind === "number";
+}
+
+/** One caller's read, from the question to the answer. */
+class Ticket implements Passenger<Shown>, CallUnderWay {
+  /** The call of its own that it waits for, and which is nobody else's. */
+  isAlone = false;
+  isGone = false;
+  flight: { leave(passenger: Passenger<Shown>): void } | undefined;
+
+  constructor(
+    private readonly reader: ChainReader,
+    readonly read: ReadCall,
+    /** Equal for calls that ask the same; empty for one that is not shared. */
+    readonly key: string,
+    readonly deadlineMs: number | undefined,
+    readonly caller: CallerView,
+    private readonly target: ReplyTarget,
+  ) {}
+
+  arrived(shown: Shown, joined: boolean): void {
+    this.flight = undefined;
+    this.reader.landed(this, shown, joined);
+  }
+
+  crashed(error: unknown): void {
+    this.flight = undefined;
+    this.target.failed(error);
+  }
+
+  tell(reply: RpcReply): void {
+    this.reader.observe(this.read, reply);
+    this.target.replied(reply);
+  }
+
+  abort(): void {
+    this.isGone = true;
+    this.flight?.leave(this);
+    this.flight = undefined;
+  }
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { AnswerReader } from "../../../src/upstream/http/answerReader.ts";
+import { HeadReader } from "../../../src/upstream/http/head.ts";
 import { AnswerMemory, MIN_COUNTED_BYTES } from "../../../src/upstream/memory.ts";
 
 const MAX_BYTES = 2 * MIN_COUNTED_BYTES;
@@ -8,7 +9,7 @@ const JSON_BODY = '{"jsonrpc":"2.0","id":1,"result":"0x5"}';
 
 /** What a reader makes of bytes that come in pieces, after which the connection ends. */
 function readPieces(pieces: readonly Buffer[], memory = new AnswerMemory(1_000_000)): string {
-  const reader = new AnswerReader(MAX_BYTES, memory);
+  const reader = new AnswerReader({ maxBytes: MAX_BYTES, memory }, new HeadReader());
   let progress: string = "more";
   for (const piece of pieces) {
     progress = reader.read(piece);

@@ -4,6 +4,7 @@ import {
   type Connection,
   ConnectionError,
   type HttpAnswer,
+  send as sendOn,
 } from "../../../src/upstream/connection.ts";
 import { connectHttp } from "../../../src/upstream/http/connect.ts";
 import { AnswerMemory } from "../../../src/upstream/memory.ts";
@@ -27,7 +28,7 @@ function start(answer: Parameters<typeof startRawServer>[0]) {
 const signal = () => new Cancel();
 
 function send(connection: Connection, body = "{}", cancel = signal(), maxBytes = 1_000_000) {
-  return connection.send(body, { signal: cancel, maxBytes, memory });
+  return sendOn(connection, body, { signal: cancel, maxBytes, memory });
 }
 
 const textOf = ({ bytes }: HttpAnswer) => Buffer.from(bytes).toString();

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { systemClock } from "../../../src/lib/clock.ts";
 import { classifyAnswer } from "../../../src/upstream/classify.ts";
 import { parseRefusal } from "../../../src/upstream/logs/refusal.ts";
 
@@ -72,7 +73,7 @@ describe("what a refusal of eth_getLogs says", () => {
     for (const [message] of [...ranges, ...results]) {
       const body = { jsonrpc: "2.0", id: 1, error: { code: -32_005, message } };
       const bytes = encoder.encode(JSON.stringify(body));
-      const { kind } = classifyAnswer({ status: 200, retryAfter: null, bytes }, 1, 0);
+      const { kind } = classifyAnswer({ status: 200, retryAfter: null, bytes }, 1, systemClock);
       expect([kind, message]).not.toContainAnyValues(["limited", "reject"]);
     }
   });

@@ -6,13 +6,15 @@ import {
   type UpstreamPool,
   type UpstreamPoolDependencies,
 } from "../../../src/upstream/index.ts";
-import type { CancelSignal } from "../../../src/lib/cancel.ts";
+import { Cancel, type CancelSignal } from "../../../src/lib/cancel.ts";
 import type { Connect } from "../../../src/upstream/connection.ts";
 import { registryOf } from "../node.ts";
 
 /** A chain that exists in memory: one block after another, some with logs. */
 export class SimulatedChain {
   head: number;
+  /** Blocks from one log to the next. */
+  logEvery = 1;
   /** Changes the hashes of all blocks from a number on. */
   fork = { from: Number.POSITIVE_INFINITY, name: "" };
 
@@ -30,7 +32,7 @@ export class SimulatedChain {
     return { number: hex(number), hash: this.hash(number), parentHash, transactions: [] };
   }
 
-  /** One log per block. */
+  /** The only log of a block that has one. */
   log(number: number) {
     return {
       address: `0x${"ab".repeat(20)}`,
@@ -114,7 +116,14 @@ export function simulate(options: SimulationOptions = {}): Simulation {
     const node = nodes[Number(/\d+/.exec(url.hostname)?.[0])];
     if (!node) throw new Error("no such node");
     return {
-      send: async (body, { signal }) => answerHttp(chain, node, dice, body, signal),
+      post(body, _limits, target) {
+        const cancel = new Cancel();
+        answerHttp(chain, node, dice, body, cancel).then(
+          (answer) => cancel.aborted || target.answered(answer),
+          () => cancel.aborted || target.faulted("unreachable"),
+        );
+        return { drop: () => cancel.abort() };
+      },
       close() {},
     };
   };
@@ -214,7 +223,7 @@ function answerLogs(
   if (maxResults !== undefined && last - from + 1 > maxResults) {
     return new RpcFailure(-32_005, `query returned more than ${maxResults} results`);
   }
-  return Array.from({ length: Math.max(0, last - from + 1) }, (_, index) =>
-    chain.log(from + index),
-  );
+  const first = Math.ceil(from / chain.logEvery) * chain.logEvery;
+  const logs = Math.max(0, Math.floor((last - first) / chain.logEvery) + 1);
+  return Array.from({ length: logs }, (_, index) => chain.log(first + index * chain.logEvery));
 }

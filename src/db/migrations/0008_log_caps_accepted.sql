@@ -1,0 +1,1 @@
+ALTER TABLE `log_caps` ADD `accepted_blocks` integer;

@@ -1,0 +1,1 @@
+ALTER TABLE "log_caps" ADD COLUMN "accepted_blocks" bigint;
