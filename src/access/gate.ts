@@ -1,6 +1,6 @@
 import { Elysia, ElysiaCustomStatusResponse, StatusMap } from "elysia";
 import type { Config } from "../config/index.ts";
-import { hasLeft, peerAddress } from "../lib/client.ts";
+import { clientSignal, peerAddress } from "../lib/client.ts";
 import { ApiError, isErrorCode } from "../lib/errors.ts";
 import type { Access } from "./access.ts";
 import { noteFailure, openPassage, passageOf, type RequestObserver } from "./admission.ts";
@@ -29,7 +29,7 @@ export function gate(access: Access, config: Config, observer: RequestObserver =
       const passage = passageOf(request);
       if (!passage) return;
       const status = statusOf(responseValue, set.status ?? 200);
-      await settled(passage, status, hasLeft(request));
+      await settled(passage, status, clientSignal(request).aborted);
       passage.observe(status);
       if (responseValue instanceof Response) {
         const { headers } = responseValue;

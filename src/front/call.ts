@@ -26,6 +26,11 @@ export interface CallContext {
 /** A request under way. */
 export interface Pending {
   readonly head: FrontHead;
+  /** Asks whether its body is wanted. */
+  check(): void;
+  answer(body: Buffer): void;
+  /** Its body is too large. */
+  refuseBody(): void;
   /** Its client left. */
   abort(): void;
 }
@@ -35,7 +40,7 @@ export interface CallOwner {
   /** Address of the client. */
   readonly peer: () => string | undefined;
   /** The gate let the call in; its body is wanted. */
-  admitted(call: Call): void;
+  admitted(call: Pending): void;
   /** The answer may leave. */
   answered(call: Pending, answer: PlainAnswer): void;
   /** There will be no answer. */
@@ -60,7 +65,6 @@ export class Call implements Pending, Replies {
     this.passage = new Passage(context.access, head, context.observer);
   }
 
-  /** Asks the gate, before the body is read. */
   check(): void {
     const { context, owner, passage } = this;
     try {
@@ -81,7 +85,7 @@ export class Call implements Pending, Replies {
     else this.owner.admitted(this);
   }
 
-  answer(body: Uint8Array): void {
+  answer(body: Buffer): void {
     const { context, passage } = this;
     const { segment = "" } = this.head;
     if (!isAdmitted(passage)) return this.fail(new ApiError("INVALID_API_KEY"));

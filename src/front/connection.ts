@@ -139,7 +139,7 @@ export class Connection implements CallOwner {
     if (!this.#tunnel && !this.isBusy) this.#hangUp();
   }
 
-  admitted(call: Call): void {
+  admitted(call: Pending): void {
     if (call !== this.#call) return;
     if (this.#unread > this.host.maxBodyBytes) return call.refuseBody();
     if (this.#waiting.length >= this.#unread) return this.#handle(call, this.#takeBody());
@@ -208,23 +208,21 @@ export class Connection implements CallOwner {
       return false;
     }
     const { head, length, bodyAt } = this.#heads;
-    if (reading !== "head" || !head) {
+    const isFetched = head?.segment === undefined;
+    // Without the gate's word no more of a body is held than may wait anyway.
+    if (reading !== "head" || !head || (isFetched && length > MAX_WAITING_BYTES)) {
       this.#tunnel = this.host.openTunnel(this.socket);
       this.#tunnel.receive(bytes);
       return false;
     }
     this.#waiting.push(bytes.subarray(bodyAt));
     this.#unread = length;
-    if (head.segment === undefined) this.#begin(new FetchedCall(this, head), "answer");
-    else this.#begin(new Call(this.host, this, head), "gate");
+    this.#stage = "gate";
+    this.#call = isFetched
+      ? new FetchedCall(this, this.host.fetch, head)
+      : new Call(this.host, this, head);
+    this.#call.check();
     return true;
-  }
-
-  #begin(call: Call | FetchedCall, stage: Stage): void {
-    this.#stage = stage;
-    this.#call = call;
-    if (call instanceof Call) call.check();
-    else void call.run(this.host.fetch);
   }
 
   #takeBody(): Buffer {
@@ -243,10 +241,10 @@ export class Connection implements CallOwner {
     if (size < bytes.length) this.#waiting.push(bytes.subarray(size));
     const body = this.#body;
     this.#body = noBytes;
-    if (this.#call instanceof Call) this.#handle(this.#call, body);
+    if (this.#call) this.#handle(this.#call, body);
   }
 
-  #handle(call: Call, body: Buffer): void {
+  #handle(call: Pending, body: Buffer): void {
     this.#stage = "answer";
     call.answer(body);
   }

@@ -63,6 +63,9 @@ export function createFront(options: FrontOptions): Front {
 
 const SWEEP_MS = 1_000;
 
+/** What a socket carries; over TLS a client may end without ever having opened a connection. */
+type Attached = Connection | undefined;
+
 class Listener implements Front, ConnectionHost {
   readonly access;
   readonly check;
@@ -78,7 +81,7 @@ class Listener implements Front, ConnectionHost {
   readonly #inner: InnerServer;
   readonly #peers: Peers = new Map();
   readonly #connections = new Set<Connection>();
-  #listener: TCPSocketListener<Connection> | undefined;
+  #listener: TCPSocketListener<Attached> | undefined;
   #timer: Timer | undefined;
   #isSecure = false;
   /** Called when the last request of its own is answered. */
@@ -110,9 +113,20 @@ class Listener implements Front, ConnectionHost {
     return this.#busy() + (this.#inner.server?.pendingRequests ?? 0);
   }
 
-  listen({ hostname, port, tls, reusePort = false }: ListenAt): void {
-    this.#isSecure = tls !== undefined;
-    this.#listener = Bun.listen<Connection>({
+  listen(at: ListenAt): void {
+    this.#isSecure = at.tls !== undefined;
+    try {
+      this.#listener = this.#bind(at);
+    } catch (error) {
+      throw namingPort(error, at.port);
+    }
+    this.#inner.listen({ hostname: "127.0.0.1", port: 0 });
+    if (this.#inner.server) setPeers(this.#inner.server, this.#peers);
+    this.#timer = setInterval(() => this.#sweep(), SWEEP_MS);
+  }
+
+  #bind({ hostname, port, tls, reusePort = false }: ListenAt): TCPSocketListener<Attached> {
+    return Bun.listen<Attached>({
       hostname,
       port,
       ...(reusePort && { reusePort }),
@@ -120,16 +134,13 @@ class Listener implements Front, ConnectionHost {
       ...(tls && { tls: { cert: Bun.file(tls.certFile), key: Bun.file(tls.keyFile) } }),
       socket: {
         open: (socket) => this.#open(socket),
-        data: ({ data }, bytes) => data.receive(bytes),
-        drain: ({ data }) => data.drained(),
-        end: ({ data }) => data.ended(),
+        data: ({ data }, bytes) => data?.receive(bytes),
+        drain: ({ data }) => data?.drained(),
+        end: ({ data }) => data?.ended(),
         close: ({ data }) => this.#closed(data),
         error: ({ data }) => this.#closed(data),
       },
     });
-    this.#inner.listen({ hostname: "127.0.0.1", port: 0 });
-    if (this.#inner.server) setPeers(this.#inner.server, this.#peers);
-    this.#timer = setInterval(() => this.#sweep(), SWEEP_MS);
   }
 
   openTunnel(client: Socket<unknown>): Tunnel {
@@ -142,16 +153,19 @@ class Listener implements Front, ConnectionHost {
     this.#listener?.stop(closesConnections);
     for (const connection of this.#connections) connection.stop();
     const answered = closesConnections ? undefined : this.#idle();
-    await Promise.all([answered, this.#inner.stop(closesConnections)]);
+    const inner = this.#inner.server ? this.#inner.stop(closesConnections) : undefined;
+    await Promise.all([answered, inner]);
     clearInterval(this.#timer);
   }
 
-  #open(socket: Socket<Connection>): void {
-    socket.data = new Connection(socket, this);
-    this.#connections.add(socket.data);
+  #open(socket: Socket<Attached>): void {
+    const connection = new Connection(socket, this);
+    socket.data = connection;
+    this.#connections.add(connection);
   }
 
-  #closed(connection: Connection): void {
+  #closed(connection: Attached): void {
+    if (!connection) return;
     this.#connections.delete(connection);
     connection.closed();
     this.#noticeIdle();
@@ -180,4 +194,11 @@ class Listener implements Front, ConnectionHost {
     this.date = new Date().toUTCString();
     for (const connection of this.#connections) connection.sweep();
   }
+}
+
+/** The runtime's own words name the address alone. */
+function namingPort(error: unknown, port: number): unknown {
+  const isTaken = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+  if (isTaken) error.message = `${error.message}: is port ${port} in use?`;
+  return error;
 }

@@ -5,7 +5,7 @@ const LENGTH_NAME = "\r\ncontent-length:";
 /** The line behind which a body begins, with the end of the line before it. */
 export const HEAD_END = "\r\n\r\n";
 
-/** What begins the paths whose GET requests the framework answers in this process. */
+/** What begins the paths whose requests the framework answers in this process. */
 const FETCHED_PREFIX = "/api/public/";
 /** Targets of such requests that nothing reads in two ways. */
 const plainTarget = /^[A-Za-z0-9_/-]+(?:\?[A-Za-z0-9_.,:=&+%~-]*)?$/;
@@ -67,10 +67,8 @@ export interface ParsedHead {
   readonly lengthEnd: number;
 }
 
-/** How the heads begin that may be for the front. @param prefix - as for `parseHead` */
-export function headStarts(prefix: string): readonly string[] {
-  return [`POST ${prefix}`, `GET ${FETCHED_PREFIX}`];
-}
+/** How the heads begin that may be for the front. */
+export const headStarts: readonly string[] = [`POST ${FETCHED_PREFIX}`, `GET ${FETCHED_PREFIX}`];
 
 /**
  * Reads the head of a request, if it is one that no two parsers could read differently.
@@ -88,21 +86,22 @@ export function parseHead(text: string, prefix: string): ParsedHead | undefined 
   if (!fields || closes === undefined) return undefined;
   if (!plainHost.test(fields.get("host") ?? "")) return undefined;
 
+  if (!target.startsWith(FETCHED_PREFIX) || !plainTarget.test(target)) return undefined;
   const lengthText = fields.get("content-length");
   if (method === "GET") {
-    const isPlain = target.startsWith(FETCHED_PREFIX) && plainTarget.test(target);
-    if (!isPlain || lengthText !== undefined) return undefined;
+    if (lengthText !== undefined) return undefined;
     const head = new FrontHead(method, target, undefined, closes, fields);
     return { head, length: 0, lengthStart: text.length, lengthEnd: text.length };
   }
-  const segment = target.startsWith(prefix) ? target.slice(prefix.length) : "";
-  if (method !== "POST" || !plainSegment.test(segment)) return undefined;
-  if (lengthText === undefined || !plainLength.test(lengthText)) return undefined;
+  if (method !== "POST" || lengthText === undefined) return undefined;
+  if (!plainLength.test(lengthText)) return undefined;
   const length = Number(lengthText);
   if (length > MAX_LENGTH) return undefined;
   const nameEnd = text.toLowerCase().indexOf(LENGTH_NAME) + LENGTH_NAME.length;
   const lengthStart = text.indexOf(lengthText, nameEnd);
-  const head = new FrontHead(method, target, segment, closes, fields);
+  const segment = target.startsWith(prefix) ? target.slice(prefix.length) : "";
+  const own = plainSegment.test(segment) ? segment : undefined;
+  const head = new FrontHead(method, target, own, closes, fields);
   return { head, length, lengthStart, lengthEnd: lengthStart + lengthText.length };
 }
 

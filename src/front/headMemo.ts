@@ -80,7 +80,7 @@ export class HeadMemo {
 
   #mayBecomeHead(text: string): boolean {
     if (text.length >= MAX_HEAD_BYTES) return false;
-    return headStarts(this.prefix).some((start) =>
+    return headStarts.some((start) =>
       text.length < start.length ? start.startsWith(text) : text.startsWith(start),
     );
   }

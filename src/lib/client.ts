@@ -1,13 +1,12 @@
 import type { Server } from "bun";
+import type { CancelSignal } from "./cancel.ts";
 
 /** Addresses of the clients whose connections another listener hands on, by their port here. */
 export type Peers = Map<number, string>;
 
 /** Who sent a request that did not come over a connection of the runtime's server. */
-export interface Client {
+export interface Client extends CancelSignal {
   readonly peer: () => string | undefined;
-  /** Whether it has left. */
-  readonly aborted: boolean;
 }
 
 const peersOf = new WeakMap<object, Peers>();
@@ -36,7 +35,7 @@ export function peerAddress(server: Server<unknown> | null, request: Request): s
   return peers.get(end.port);
 }
 
-/** Whether the client that sent a request has left. */
-export function hasLeft(request: Request): boolean {
-  return clients.get(request)?.aborted ?? request.signal.aborted;
+/** Ends when the client that sent a request leaves. */
+export function clientSignal(request: Request): CancelSignal {
+  return clients.get(request) ?? request.signal;
 }

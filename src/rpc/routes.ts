@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 import { admitted, describeOperation, openSession, upgradeHeaders } from "../access/index.ts";
+import { clientSignal } from "../lib/client.ts";
 import { ApiError } from "../lib/errors.ts";
 import { type PlainAnswer, readBody, toResponse } from "../lib/http.ts";
 import { invalidRequest } from "./answer.ts";
@@ -90,7 +91,7 @@ async function answer(
   segment: string,
   maxBodyBytes: number,
 ): Promise<PlainAnswer> {
-  const { signal } = request;
+  const signal = clientSignal(request);
   const passage = admitted(request);
   try {
     const body = await readBody(request, maxBodyBytes);

@@ -109,7 +109,12 @@ test("a connection that asks for something else is handed on, with all that foll
 });
 
 describe("a client that leaves ends the request at the node", () => {
-  test.each(["end", "terminate"] as const)("by %s", async (how) => {
+  test.each([
+    ["end", ""],
+    ["terminate", ""],
+    ["end", "/"],
+    ["terminate", "/"],
+  ] as const)("by %s, at the path with '%s' behind it", async (how, slash) => {
     const one = await client();
     const begun = Promise.withResolvers<void>();
     const ended = Promise.withResolvers<void>();
@@ -120,7 +125,7 @@ describe("a client that leaves ends the request at the node", () => {
       return answer;
     });
     const before = await proxy.access.meter.monthCu(proxy.keyId);
-    one.send(request(1));
+    one.send(request(1).replace("/rpc/1", `/rpc/1${slash}`));
     await begun.promise;
     one[how]();
     await ended.promise;

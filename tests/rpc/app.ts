@@ -3,7 +3,7 @@ import { createAccess, errorHandler, gate, type NewKey } from "../../src/access/
 import type { ChainRegistry } from "../../src/chains/index.ts";
 import { type Config, loadConfig } from "../../src/config/index.ts";
 import { openDatabase } from "../../src/db/index.ts";
-import { createFront } from "../../src/front/index.ts";
+import { createFront, type ListenAt } from "../../src/front/index.ts";
 import { createRpcService, createRpcSockets, directRpc, rpcRoutes } from "../../src/rpc/index.ts";
 import { createFeeds, createUpstreamPool } from "../../src/upstream/index.ts";
 
@@ -17,6 +17,7 @@ export async function startProxy(
   registry: ChainRegistry,
   key: Partial<NewKey> = {},
   sockets: Partial<Config["sockets"]> = {},
+  tls?: ListenAt["tls"],
 ) {
   const config = loadConfig({});
   const database = openDatabase(":memory:");
@@ -43,10 +44,10 @@ export async function startProxy(
     memory: pool.memory,
     inner: app,
   });
-  front.listen({ port: 0, hostname: "127.0.0.1" });
+  front.listen({ port: 0, hostname: "127.0.0.1", tls });
   const granted = { environment: "test" as const, scopes: ["read"], windowLimit: 100_000, ...key };
   const { key: made, secret } = await access.keys.create(granted, "test");
-  const origin = `http://127.0.0.1:${front.port}`;
+  const origin = `${tls ? "https" : "http"}://127.0.0.1:${front.port}`;
 
   return {
     pool,
