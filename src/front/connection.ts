@@ -1,5 +1,6 @@
 import type { Socket } from "bun";
 import type { PlainAnswer } from "../lib/http.ts";
+import { pieceOf } from "../lib/piece.ts";
 import { answerHead } from "./answerHead.ts";
 import { ByteQueue } from "./byteQueue.ts";
 import { Call, type CallContext, type CallOwner, type Pending } from "./call.ts";
@@ -215,7 +216,7 @@ export class Connection implements CallOwner {
       this.#tunnel.receive(bytes);
       return false;
     }
-    this.#waiting.push(bytes.subarray(bodyAt));
+    this.#waiting.push(pieceOf(bytes, bodyAt));
     this.#unread = length;
     this.#stage = "gate";
     this.#call = isFetched

@@ -15,6 +15,9 @@ const CLOSE_BRACKET = 0x5d;
 
 /** Containers nested deeper than this are refused; the scanner's stack is bounded by it. */
 const MAX_DEPTH = 8_192;
+/** Opening byte of each container that is still open; one scan is done before another begins. */
+const open = new Uint8Array(MAX_DEPTH);
+let depth = 0;
 
 /** So many plain bytes of a string in a row are looked at one by one; the rest with a search. */
 const LONG_RUN_BYTES = 128;
@@ -72,20 +75,24 @@ export function scanObject(
 ): ScannedObject | undefined {
   const start = skipMark(bytes);
   if (bytes[start] !== OPEN_BRACE) return undefined;
-  const members: (Span | undefined)[] = wanted.map(() => undefined);
-  const end = skipObject(bytes, start, (keyStart, keyEnd, valueStart, valueEnd) => {
-    const index = keyIndex(bytes, keyStart, keyEnd, wanted);
-    if (index !== -1) members[index] = { start: valueStart, end: valueEnd };
-  });
+  const members = noSpans(wanted.length);
+  const end = skipMembers(bytes, start, wanted, members);
   if (end === INVALID || skipSpace(bytes, end) !== bytes.length) return undefined;
   return { span: { start, end }, members };
 }
 
-/** End of the object at `start`, each of whose members is told to `take`; or INVALID. */
-function skipObject(
+function noSpans(count: number): (Span | undefined)[] {
+  const spans: (Span | undefined)[] = [];
+  for (let index = 0; index < count; index++) spans.push(undefined);
+  return spans;
+}
+
+/** End of the object at `start`, or INVALID; notes in `found` where the wanted members stand. */
+function skipMembers(
   bytes: Uint8Array,
   start: number,
-  take: (keyStart: number, keyEnd: number, valueStart: number, valueEnd: number) => void,
+  wanted: readonly string[],
+  found: (Span | undefined)[],
 ): number {
   let at = skipSpace(bytes, start + 1);
   if (bytes[at] === CLOSE_BRACE) return at + 1;
@@ -98,7 +105,8 @@ function skipObject(
     const valueStart = skipSpace(bytes, colon + 1);
     const valueEnd = skipValue(bytes, valueStart);
     if (valueEnd === INVALID) return INVALID;
-    take(at, keyEnd, valueStart, valueEnd);
+    const index = keyIndex(bytes, at, keyEnd, wanted);
+    if (index !== -1) found[index] = { start: valueStart, end: valueEnd };
     at = skipSpace(bytes, valueEnd);
     if (bytes[at] === CLOSE_BRACE) return at + 1;
     if (bytes[at] !== COMMA) return INVALID;
@@ -119,11 +127,8 @@ export function findMembers(
   wanted: readonly string[],
 ): readonly (Span | undefined)[] | undefined {
   if (bytes[span.start] !== OPEN_BRACE) return undefined;
-  const found: (Span | undefined)[] = wanted.map(() => undefined);
-  skipObject(bytes, span.start, (keyStart, keyEnd, start, end) => {
-    const index = keyIndex(bytes, keyStart, keyEnd, wanted);
-    if (index !== -1) found[index] = { start, end };
-  });
+  const found = noSpans(wanted.length);
+  skipMembers(bytes, span.start, wanted, found);
   return found;
 }
 
@@ -189,18 +194,18 @@ function skipValue(bytes: Uint8Array, start: number): number {
   const first = bytes[start];
   if (first !== OPEN_BRACE && first !== OPEN_BRACKET) return skipScalar(bytes, start);
 
-  /** Opening byte of each container that is still open. */
-  const open: number[] = [first];
+  open[0] = first;
+  depth = 1;
   let at = skipSpace(bytes, start + 1);
   /** True where a container may close at once because it has no member yet. */
   let fresh = true;
   for (;;) {
-    const container = open[open.length - 1];
+    const container = open[depth - 1];
     const byte = bytes[at];
     const closer = container === OPEN_BRACE ? CLOSE_BRACE : CLOSE_BRACKET;
     if (fresh && byte === closer) {
-      at = closeContainers(bytes, at, open);
-      if (open.length === 0 || at === INVALID) return at;
+      at = closeContainers(bytes, at);
+      if (depth === 0 || at === INVALID) return at;
       continue;
     }
     if (container === OPEN_BRACE) {
@@ -209,28 +214,28 @@ function skipValue(bytes: Uint8Array, start: number): number {
     }
     const value = bytes[at];
     if (value === OPEN_BRACE || value === OPEN_BRACKET) {
-      if (open.length === MAX_DEPTH) return INVALID;
-      open.push(value);
+      if (depth === MAX_DEPTH) return INVALID;
+      open[depth++] = value;
       at = skipSpace(bytes, at + 1);
       fresh = true;
       continue;
     }
     at = skipScalar(bytes, at);
     if (at === INVALID) return INVALID;
-    at = afterValue(bytes, at, open);
-    if (open.length === 0 || at === INVALID) return at;
+    at = afterValue(bytes, at);
+    if (depth === 0 || at === INVALID) return at;
     fresh = false;
   }
 }
 
 /** Closes the innermost container, whose closing byte stands at `at`, and goes on behind it. */
-function closeContainers(bytes: Uint8Array, at: number, open: number[]): number {
-  open.pop();
-  return open.length === 0 ? at + 1 : afterValue(bytes, at + 1, open);
+function closeContainers(bytes: Uint8Array, at: number): number {
+  depth--;
+  return depth === 0 ? at + 1 : afterValue(bytes, at + 1);
 }
 
 /** Start of what follows a value: the next member, or the end of the outermost container. */
-function afterValue(bytes: Uint8Array, start: number, open: number[]): number {
+function afterValue(bytes: Uint8Array, start: number): number {
   let at = skipSpace(bytes, start);
   for (;;) {
     const byte = bytes[at];
@@ -239,10 +244,10 @@ function afterValue(bytes: Uint8Array, start: number, open: number[]): number {
       const next = bytes[at];
       return next === CLOSE_BRACE || next === CLOSE_BRACKET ? INVALID : at;
     }
-    const closer = open[open.length - 1] === OPEN_BRACE ? CLOSE_BRACE : CLOSE_BRACKET;
+    const closer = open[depth - 1] === OPEN_BRACE ? CLOSE_BRACE : CLOSE_BRACKET;
     if (byte !== closer) return INVALID;
-    open.pop();
-    if (open.length === 0) return at + 1;
+    depth--;
+    if (depth === 0) return at + 1;
     at = skipSpace(bytes, at + 1);
   }
 }

@@ -1,4 +1,5 @@
 import { findMembers, type Span, valueOf } from "../lib/jsonSpan.ts";
+import { pieceOf } from "../lib/piece.ts";
 import type { HttpAnswer } from "./connection.ts";
 
 /** An item of a batch that waits for its part of the answer. */
@@ -38,7 +39,7 @@ export function deliverParts(
 }
 
 function partOf(answer: HttpAnswer, { start, end }: Span): HttpAnswer {
-  return { ...answer, bytes: answer.bytes.subarray(start, end), isShared: true };
+  return { ...answer, bytes: pieceOf(answer.bytes, start, end), isShared: true };
 }
 
 /** The id of an answer, as a number whichever way the node wrote it. */

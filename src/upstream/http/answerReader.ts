@@ -1,3 +1,4 @@
+import { pieceOf } from "../../lib/piece.ts";
 import type { AnswerLimits } from "../connection.ts";
 import { type Lease, MIN_COUNTED_BYTES } from "../memory.ts";
 import { ChunkReader } from "./chunks.ts";
@@ -134,7 +135,7 @@ export class AnswerReader {
     if (length > this.limits.maxBytes) return "too-large";
     if (start + length <= bytes.length) {
       // All of it came at once, which is the rule for small answers.
-      this.body = bytes.subarray(start, start + length);
+      this.body = pieceOf(bytes, start, start + length);
       this.hasSurplus = start + length < bytes.length;
       this.#state = "done";
       return "done";

@@ -30,13 +30,11 @@ export class Exchange implements Sending {
   #leaving: Cancel | undefined;
 
   /**
-   * @param request - head and body, as text
-   * @param requestBytes - its length in UTF-8
+   * @param body - what is asked
    * @param heads - reads the heads of the server's answers
    */
   constructor(
-    readonly request: string,
-    readonly requestBytes: number,
+    readonly body: string,
     readonly limits: AnswerLimits,
     private readonly heads: HeadReader,
     private readonly target: AnswerTarget,

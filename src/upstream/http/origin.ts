@@ -2,6 +2,7 @@ import type { Socket, SocketHandler, TLSOptions } from "bun";
 import type { AnswerLimits, AnswerTarget, Connection, Sending } from "../connection.ts";
 import { Exchange } from "./exchange.ts";
 import { HeadReader } from "./head.ts";
+import { RequestWriter } from "./requestWriter.ts";
 import { Wire, type WireOwner } from "./wire.ts";
 
 /** Idle connections kept per origin; more than this only help after a burst. */
@@ -52,6 +53,7 @@ export class Origin implements Connection, WireOwner {
   /** Requests of this turn of the event loop. */
   #unsent: Exchange[] = [];
   readonly #heads = new HeadReader();
+  readonly #writer: RequestWriter;
   readonly #handler: SocketHandler<Holder>;
   #sweep: ReturnType<typeof setInterval> | undefined;
   /** When requests were last sent, which is near enough to when their connections become free. */
@@ -59,16 +61,12 @@ export class Origin implements Connection, WireOwner {
   #isClosed = false;
 
   constructor(private readonly options: OriginOptions) {
+    this.#writer = new RequestWriter(options.head);
     this.#handler = this.#createHandler();
   }
 
   post(body: string, limits: AnswerLimits, target: AnswerTarget): Sending {
-    const { head } = this.options;
-    const bodyBytes = Buffer.byteLength(body);
-    const length = String(bodyBytes);
-    const request = `${head}${length}\r\n\r\n${body}`;
-    const requestBytes = head.length + length.length + 4 + bodyBytes;
-    const exchange = new Exchange(request, requestBytes, limits, this.#heads, target);
+    const exchange = new Exchange(body, limits, this.#heads, target);
     // Requests of one turn of the event loop are written one right after the other, so that a server
     // that sleeps is woken once for all of them.
     if (this.#unsent.push(exchange) === 1) setImmediate(this.#flush);
@@ -191,7 +189,7 @@ export class Origin implements Connection, WireOwner {
     const { dial } = data;
     if (!dial || !this.#dials.delete(dial)) return socket.terminate();
     data.dial = undefined;
-    const wire = new Wire(socket, this);
+    const wire = new Wire(socket, this.#writer, this);
     data.wire = wire;
     const { exchange } = dial;
     if (exchange && !exchange.isSettled) wire.carry(exchange, performance.now());

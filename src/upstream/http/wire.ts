@@ -1,6 +1,7 @@
 import type { Socket } from "bun";
 import type { Progress } from "./answerReader.ts";
 import type { Carrier, Exchange } from "./exchange.ts";
+import type { RequestWriter } from "./requestWriter.ts";
 
 /** Told what becomes of a connection. */
 export interface WireOwner {
@@ -31,6 +32,7 @@ export class Wire implements Carrier {
 
   constructor(
     private readonly socket: Socket<unknown>,
+    private readonly writer: RequestWriter,
     private readonly owner: WireOwner,
   ) {}
 
@@ -43,10 +45,9 @@ export class Wire implements Carrier {
     this.#exchange = exchange;
     exchange.carrier = this;
     exchange.sentAtMs = nowMs;
-    const { request, requestBytes } = exchange;
-    const written = this.socket.write(request);
-    if (written < 0) this.#end();
-    else if (written < requestBytes) this.#unsent = Buffer.from(request).subarray(written);
+    const unsent = this.writer.write(this.socket, exchange.body);
+    if (unsent === "closed") this.#end();
+    else this.#unsent = unsent;
   }
 
   /** Bytes came. */
