@@ -14,6 +14,12 @@ export interface SqliteConnection {
 const BUSY_TIMEOUT_MS = 5_000;
 /** Enough for the upper levels of the trees of a million keys. */
 const CACHE_KIB = 16_384;
+/**
+ * Pages of the log after which it is brought into the database, 32 MiB: this waits for the disk, and
+ * so do answers meanwhile. The same few pages are written again and again, so doing it more rarely
+ * takes hardly longer each time.
+ */
+const CHECKPOINT_PAGES = 8_192;
 
 /**
  * Opens a SQLite database and brings it to the newest schema.
@@ -34,6 +40,7 @@ export function openSqlite(file: string): SqliteConnection {
   client.run("PRAGMA foreign_keys = ON");
   client.run("PRAGMA temp_store = MEMORY");
   client.run(`PRAGMA cache_size = -${CACHE_KIB}`);
+  client.run(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   migrate(client);
   return { orm: drizzle(client, { schema }), client };
 }

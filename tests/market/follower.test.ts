@@ -173,7 +173,8 @@ describe("the chain's head", () => {
     await mine();
     clock.advance(1);
     const present = await local.market.snapshot(CHAIN_ID, { maxAgeMs: 0 });
-    expect(present.blockNumber).toBe(blockNumber + 1n);
+    // The chain mines by itself too.
+    expect(present.blockNumber).toBeGreaterThan(blockNumber);
     local.reader.interfere = (method, params) =>
       method === HEAD && params[0] === "latest"
         ? chain.rpc.call(method, [`0x${(blockNumber - 2n).toString(16)}`, false])

@@ -13,6 +13,7 @@ import { Trader } from "./trader.ts";
 
 const CHAIN_ID = 5042;
 const POSITIONS = 360;
+const MAX_LOAD_MS = 15_000;
 
 let chain: PreparedChain;
 
@@ -31,7 +32,12 @@ afterAll(() => chain.stop());
 async function load(interfere: (reader: CountingReader) => Interference = () => () => undefined) {
   const { market, reader } = localMarket(chain);
   reader.interfere = interfere(reader);
-  const snapshot = await market.snapshot(CHAIN_ID);
+  const untilMs = performance.now() + MAX_LOAD_MS;
+  let snapshot = await market.snapshot(CHAIN_ID);
+  // A snapshot waits for its pools, but not for as long as a slow machine may need.
+  while (!snapshot.isComplete && performance.now() < untilMs) {
+    snapshot = await market.snapshot(CHAIN_ID, { maxAgeMs: 0 });
+  }
   const [status] = market.status();
   await market.stop();
   return { snapshot, status: status!, reader };

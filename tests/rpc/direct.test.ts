@@ -47,7 +47,7 @@ async function ask(path: string, body: string, headers: Record<string, string>) 
   return { status: response.status, names, fixed, text: await response.text() };
 }
 
-describe("the server's own router and the framework's give the same answer to", () => {
+describe("the listener's route and the framework's give the same answer to", () => {
   test.each(requests)("%s", async (_, chain, body, headers) => {
     const direct = await ask(chain, body, headers());
     const framed = await ask(`${chain}/`, body, headers());

@@ -20,7 +20,7 @@ export type CallRefs =
   /** A method that is not known, or params that are not understood: nothing is assumed. */
   | { readonly kind: "unknown" };
 
-/** A call with its method's traits and params, read once. */
+/** A call with its method's traits and params, read once; params that need no reading are left. */
 export interface ReadCall {
   readonly call: RpcCall;
   readonly method: ReadMethod | undefined;
@@ -30,6 +30,7 @@ export interface ReadCall {
 
 const unknown: CallRefs = { kind: "unknown" };
 const tipRef: BlockRef = { kind: "tip", isPending: false };
+const tip: CallRefs = { kind: "block", ref: tipRef };
 const tags: ReadonlyMap<string, BlockRef> = new Map<string, BlockRef>([
   ["latest", tipRef],
   ["pending", { kind: "tip", isPending: true }],
@@ -42,9 +43,18 @@ const tags: ReadonlyMap<string, BlockRef> = new Map<string, BlockRef>([
 export function readCall(call: RpcCall): ReadCall {
   const method = readMethods.get(call.method);
   if (!method) return { call, method, params: undefined, refs: unknown };
+  if (isPlainAtTip(method, call)) return { call, method, params: undefined, refs: tip };
   const params = readParams(call);
   if (!params) return { call, method, params, refs: unknown };
   return { call, method, params, refs: refsOf(method, params) };
+}
+
+/** Two texts, of which the second is the tip: most reads of state, told without parsing them. */
+const textAtTip = /^\["[^"\\]*","latest"\]$/;
+
+function isPlainAtTip({ subject }: ReadMethod, { params }: RpcCall): boolean {
+  if (subject.kind !== "at" || subject.index !== 1) return false;
+  return params !== undefined && params.endsWith('"latest"]') && textAtTip.test(params);
 }
 
 function refsOf({ subject }: ReadMethod, params: readonly unknown[]): CallRefs {
@@ -52,7 +62,7 @@ function refsOf({ subject }: ReadMethod, params: readonly unknown[]): CallRefs {
     case "constant":
       return { kind: "constant" };
     case "tip":
-      return { kind: "block", ref: tipRef };
+      return tip;
     case "at": {
       const ref = parseBlockRef(params[subject.index]);
       return ref ? { kind: "block", ref } : unknown;

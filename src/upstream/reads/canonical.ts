@@ -1,5 +1,5 @@
 import type { ReadCall } from "./blockRefs.ts";
-import { isObject, parseQuantity } from "./blockRefs.ts";
+import { isObject, parseQuantity, readParams } from "./blockRefs.ts";
 
 /** Members of call and filter objects that hold addresses. */
 const addressMembers: ReadonlySet<string> = new Set([
@@ -32,7 +32,8 @@ function isCanonical(text: string): boolean {
   return text.length <= MAX_KEY_LENGTH && !changeable.test(text);
 }
 
-function canonicalParams({ method, params, refs }: ReadCall): string | undefined {
+function canonicalParams({ call, method, refs, ...read }: ReadCall): string | undefined {
+  const params = read.params ?? readParams(call);
   if (!method || !params || refs.kind === "unknown" || !isExact(params)) return undefined;
   const blockIndex = method.subject.kind === "at" ? method.subject.index : -1;
   const isHashed = method.subject.kind === "hash";
