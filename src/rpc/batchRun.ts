@@ -1,9 +1,10 @@
 import type { Chain } from "../chains/index.ts";
-import { type CallUnderWay, UpstreamUnavailableError } from "../upstream/index.ts";
+import { ApiError } from "../lib/errors.ts";
+import type { CallUnderWay } from "../upstream/index.ts";
 import { errorBytes, invalidRequest, joinBatch, type RpcFailure, unreachable } from "./answer.ts";
-import { type ItemAnswer, ItemRun, type ItemTarget } from "./itemRun.ts";
+import { ItemRun } from "./itemRun.ts";
 import type { RequestItem, ValidItem } from "./request.ts";
-import type { Proxy, RpcInput, RpcTarget } from "./service.ts";
+import type { Proxy, RpcInput, RpcOutput, RpcTarget } from "./service.ts";
 
 /** Largest answer to one array; items beyond it are answered with an error. */
 const MAX_BATCH_BYTES = 64 * 1024 * 1024;
@@ -39,7 +40,7 @@ export class BatchRun implements CallUnderWay {
   }
 
   /** An item has its answer. */
-  done(index: number, id: string, { body, attempts, source }: ItemAnswer): void {
+  done(index: number, id: string, { body, attempts, source }: RpcOutput): void {
     this.#attempts += attempts;
     if (source !== "") this.#sources.add(source);
     this.#size += body.length;
@@ -48,7 +49,7 @@ export class BatchRun implements CallUnderWay {
 
   /** An item has none. */
   lost(index: number, id: string, error: unknown): void {
-    if (error instanceof UpstreamUnavailableError) {
+    if (error instanceof ApiError && error.code === "UPSTREAM_UNREACHABLE") {
       return this.#put(index, errorBytes(id, unreachable));
     }
     if (this.#isOver) return;
@@ -82,21 +83,21 @@ export class BatchRun implements CallUnderWay {
     this.#bodies[index] = body;
     if (--this.#waiting > 0 || this.#isOver) return;
     this.#isOver = true;
-    const source = [...this.#sources].sort().join(", ") || "local";
+    const source = [...this.#sources].sort().join(", ");
     const attempts = this.#attempts;
     this.target.answered({ status: 200, body: joinBatch(this.#bodies), attempts, source });
   }
 }
 
 /** One item's place in its batch. */
-class Member implements ItemTarget {
+class Member implements RpcTarget {
   constructor(
     private readonly batch: BatchRun,
     private readonly index: number,
     private readonly id: string,
   ) {}
 
-  answered(answer: ItemAnswer): void {
+  answered(answer: RpcOutput): void {
     this.batch.done(this.index, this.id, answer);
   }
 

@@ -94,7 +94,7 @@ class GatedRun implements RpcInput, RpcTarget {
 }
 
 function toAnswer({ status, body, attempts, source }: RpcOutput): PlainAnswer {
-  const fields = `${JSON_FIELD}x-upstream-attempts: ${attempts}\r\nx-upstream-source: ${source}\r\n`;
+  const fields = `${JSON_FIELD}x-upstream-attempts: ${attempts}\r\nx-upstream-source: ${source || "local"}\r\n`;
   if (status === 200) return { status, fields, errorCode: undefined, body };
   const errorCode = "INVALID_RPC_REQUEST";
   return { status, fields: `${fields}x-error-code: ${errorCode}\r\n`, errorCode, body };

@@ -1,22 +1,14 @@
 import type { Chain } from "../chains/index.ts";
-import type { CallUnderWay, ReplyTarget, RpcReply } from "../upstream/index.ts";
+import { ApiError } from "../lib/errors.ts";
+import {
+  type CallUnderWay,
+  type ReplyTarget,
+  type RpcReply,
+  UpstreamUnavailableError,
+} from "../upstream/index.ts";
 import { errorBytes, methodRefused, resultBytes, withId } from "./answer.ts";
 import type { ValidItem } from "./request.ts";
-import type { OwnAnswer, Proxy, RpcInput } from "./service.ts";
-
-/** The answer to one request. */
-export interface ItemAnswer {
-  readonly body: Uint8Array<ArrayBuffer>;
-  readonly attempts: number;
-  /** Where it came from, and what it took; empty where the pool was not asked. */
-  readonly source: string;
-}
-
-export interface ItemTarget {
-  answered(answer: ItemAnswer): void;
-  /** @param error - UpstreamUnavailableError where no node answered */
-  failed(error: unknown): void;
-}
+import type { OwnAnswer, Proxy, RpcInput, RpcTarget } from "./service.ts";
 
 /** One request on its way, alone or in a batch. */
 export class ItemRun implements ReplyTarget {
@@ -25,7 +17,7 @@ export class ItemRun implements ReplyTarget {
     private readonly chain: Chain,
     private readonly item: ValidItem,
     private readonly input: RpcInput,
-    private readonly target: ItemTarget,
+    private readonly target: RpcTarget,
   ) {}
 
   start(): CallUnderWay {
@@ -42,11 +34,12 @@ export class ItemRun implements ReplyTarget {
 
   replied(reply: RpcReply): void {
     const body = withId(reply, this.item.id);
-    this.target.answered({ body, attempts: reply.attempts, source: sourceOf(reply) });
+    const { attempts } = reply;
+    this.target.answered({ status: 200, body, attempts, source: sourceOf(reply) });
   }
 
   failed(error: unknown): void {
-    this.target.failed(error);
+    this.target.failed(error instanceof UpstreamUnavailableError ? unreachable(error) : error);
   }
 
   #follow(own: Promise<OwnAnswer>): CallUnderWay {
@@ -59,8 +52,14 @@ export class ItemRun implements ReplyTarget {
 
   /** An answer that needed no upstream. */
   #tellOwn(body: Uint8Array<ArrayBuffer>): void {
-    this.target.answered({ body, attempts: 0, source: "" });
+    this.target.answered({ status: 200, body, attempts: 0, source: "" });
   }
+}
+
+function unreachable({ retryAfterMs }: UpstreamUnavailableError): ApiError {
+  if (retryAfterMs === undefined) return new ApiError("UPSTREAM_UNREACHABLE");
+  const seconds = Math.max(1, Math.ceil(retryAfterMs / 1_000));
+  return new ApiError("UPSTREAM_UNREACHABLE", undefined, { "retry-after": String(seconds) });
 }
 
 const notAbortable: CallUnderWay = { abort() {} };

@@ -4,10 +4,10 @@ import type { Chain, ChainRegistry } from "../chains/index.ts";
 import type { CallUnderWay, RpcCall, UpstreamPool } from "../upstream/index.ts";
 import { errorBytes, invalidRequest, type RpcFailure } from "./answer.ts";
 import { BatchRun } from "./batchRun.ts";
+import { ItemRun } from "./itemRun.ts";
 import { responseBody } from "./body.ts";
 import { createMethodPolicy, type MethodPolicyOptions } from "./policy.ts";
 import { type RequestBody, readRequestBody } from "./request.ts";
-import { SingleRun } from "./singleRun.ts";
 
 export interface RpcServiceOptions {
   readonly pool: UpstreamPool;
@@ -52,7 +52,7 @@ export interface RpcOutput {
   readonly body: Uint8Array<ArrayBuffer>;
   /** Upstream requests made for this answer. */
   readonly attempts: number;
-  /** Where the answer came from and what it took, each distinct one of a batch. */
+  /** Where the answer came from and what it took, each distinct one of a batch; empty: from here. */
   readonly source: string;
 }
 
@@ -87,7 +87,7 @@ export function createRpcService(options: RpcServiceOptions): RpcService {
     const item = request.kind === "single" ? request.item : undefined;
     if (chain && item?.valid) {
       input.chargedChain(chain.id);
-      return new SingleRun(proxy, chain, item, input, target).start();
+      return new ItemRun(proxy, chain, item, input, target).start();
     }
     target.answered(invalid(item?.id ?? "null"));
     return nothingUnderWay;
@@ -134,7 +134,7 @@ function findChain(registry: ChainRegistry, text: string): Chain | undefined {
 }
 
 function invalid(id: string): RpcOutput {
-  return { status: 400, body: errorBytes(id, invalidRequest), attempts: 0, source: "local" };
+  return { status: 400, body: errorBytes(id, invalidRequest), attempts: 0, source: "" };
 }
 
 /** What every item is answered with. */
