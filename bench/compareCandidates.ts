@@ -8,8 +8,11 @@ export interface Comparison {
   readonly notes?: readonly string[];
 }
 
-/** Part of a measurement's length that each candidate is warmed up for. */
-const WARM_UP_SHARE = 0.5;
+/**
+ * Time each candidate is warmed up for, s: under full load, the runtime's compiler has then seen what
+ * is called often. A server runs for weeks; it is not to be judged by its first seconds.
+ */
+const WARM_UP_S = 8;
 
 /**
  * Measures candidates in turns, `bench.repeats` times, so that a slow minute of the machine hits
@@ -26,7 +29,7 @@ export async function compareCandidates(
   for (const candidate of candidates) {
     bench.progress(`${candidate.name}: check and warm-up`);
     await candidate.check();
-    await candidate.measure(bench.seconds * WARM_UP_SHARE);
+    await candidate.measure(WARM_UP_S);
   }
   for (let turn = 0; turn < bench.repeats; turn++) {
     // Each turn starts with another candidate, so that none always follows the same one.
