@@ -29,7 +29,7 @@ export async function compareCandidates(
   for (const candidate of candidates) {
     bench.progress(`${candidate.name}: check and warm-up`);
     await candidate.check();
-    await candidate.measure(WARM_UP_S);
+    await (candidate.warmUp?.(WARM_UP_S) ?? candidate.measure(WARM_UP_S));
   }
   for (let turn = 0; turn < bench.repeats; turn++) {
     // Each turn starts with another candidate, so that none always follows the same one.

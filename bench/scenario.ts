@@ -9,6 +9,8 @@ export interface Candidate {
   readonly name: string;
   /** Sends one request and throws when the answer is not the right one. */
   check(): Promise<void>;
+  /** Brings it into the state it is in after some minutes of work; left out: a measurement does. */
+  warmUp?(seconds: number): Promise<unknown>;
   /** Measures once. */
   measure(seconds: number): Promise<Figures>;
 }
