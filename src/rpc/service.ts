@@ -1,4 +1,5 @@
 import type { CancelSignal } from "../lib/cancel.ts";
+import { whenDone } from "../lib/whenDone.ts";
 import type { Awaitable } from "../db/index.ts";
 import type { Chain, ChainRegistry } from "../chains/index.ts";
 import type { CallUnderWay, RpcCall, UpstreamPool } from "../upstream/index.ts";
@@ -97,36 +98,12 @@ export function createRpcService(options: RpcServiceOptions): RpcService {
     findChain: (text) => findChain(registry, text),
     read: (body) => readRequestBody(body, maxBatchItems),
     start,
-    handle: (input, signal) => whenAnswered(signal, (target) => start(input, target)),
+    handle: (input, signal) =>
+      whenDone(signal, (answered, failed) => start(input, { answered, failed })),
   };
 }
 
 const nothingUnderWay: CallUnderWay = { abort() {} };
-
-function whenAnswered(
-  signal: CancelSignal,
-  start: (target: RpcTarget) => CallUnderWay,
-): Promise<RpcOutput> {
-  const { promise, resolve, reject } = Promise.withResolvers<RpcOutput>();
-  let underWay: CallUnderWay | undefined;
-  const onAbort = () => {
-    underWay?.abort();
-    reject(signal.reason);
-  };
-  const end = () => signal.removeEventListener("abort", onAbort);
-  signal.addEventListener("abort", onAbort, { once: true });
-  underWay = start({
-    answered(output) {
-      end();
-      resolve(output);
-    },
-    failed(error) {
-      end();
-      reject(error);
-    },
-  });
-  return promise;
-}
 
 /** A network by decimal id or name; digits with separators between them are neither. */
 function findChain(registry: ChainRegistry, text: string): Chain | undefined {

@@ -1,4 +1,3 @@
-import type { CancelSignal } from "../lib/cancel.ts";
 import type { AnswerMemory } from "./memory.ts";
 
 /** An HTTP answer read to its end. */
@@ -78,38 +77,4 @@ export function cappedConnection(connection: Connection, maxBytes: number): Conn
       connection.post(body, { ...limits, maxBytes: Math.min(limits.maxBytes, maxBytes) }, target),
     close: () => connection.close(),
   };
-}
-
-export interface SendOptions extends AnswerLimits {
-  /** Ends the request, whatever its state. */
-  readonly signal: CancelSignal;
-}
-
-/**
- * `post` for who can wait.
- * @throws ConnectionError
- */
-export function send(
-  connection: Connection,
-  body: string,
-  { signal, ...limits }: SendOptions,
-): Promise<HttpAnswer> {
-  if (signal.aborted) return Promise.reject(new ConnectionError("aborted"));
-  const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
-  const sending = connection.post(body, limits, {
-    answered(answer) {
-      signal.removeEventListener("abort", onAbort);
-      resolve(answer);
-    },
-    faulted(fault) {
-      signal.removeEventListener("abort", onAbort);
-      reject(new ConnectionError(fault));
-    },
-  });
-  const onAbort = () => {
-    sending.drop();
-    reject(new ConnectionError("aborted"));
-  };
-  signal.addEventListener("abort", onAbort, { once: true });
-  return promise;
 }

@@ -1,5 +1,6 @@
 import { Cancel } from "../lib/cancel.ts";
 import { timers, type WheelTimer } from "../lib/timerWheel.ts";
+import { whenDone } from "../lib/whenDone.ts";
 import type { Attempt, AttemptOwner } from "./attempt.ts";
 import type { NodeAnswer, Verdict } from "./classify.ts";
 import type { ChainPool, Wish } from "./chainPool.ts";
@@ -73,29 +74,12 @@ export function dispatchRead(
   options: CallOptions,
   rules: ReadRules = {},
 ): Promise<NodeReply> {
-  const { signal } = options;
-  if (signal?.aborted) return Promise.reject(signal.reason);
-  const { promise, resolve, reject } = Promise.withResolvers<NodeReply>();
-  const end = () => signal?.removeEventListener("abort", onAbort);
-  const target: ReadTarget = {
-    replied(reply) {
-      end();
-      resolve(reply);
-    },
-    failed(error) {
-      end();
-      reject(error);
-    },
-  };
   const known = rules.method === undefined ? { ...rules, method: call.method } : rules;
-  const run = new ReadRun(pool, call, options.deadlineMs, known, target);
-  const onAbort = () => {
-    run.abort();
-    reject(signal?.reason);
-  };
-  signal?.addEventListener("abort", onAbort, { once: true });
-  run.start();
-  return promise;
+  return whenDone(options.signal, (replied, failed) => {
+    const run = new ReadRun(pool, call, options.deadlineMs, known, { replied, failed });
+    run.start();
+    return run;
+  });
 }
 
 /**

@@ -2,6 +2,7 @@ import type { ChainRegistry } from "../chains/index.ts";
 import { type Clock, type Random, systemClock } from "../lib/clock.ts";
 import type { LogCapStore } from "../db/index.ts";
 import { ApiError } from "../lib/errors.ts";
+import { whenDone } from "../lib/whenDone.ts";
 import { broadcast } from "./broadcast.ts";
 import { Accounts } from "./accounts.ts";
 import { ChainPool } from "./chainPool.ts";
@@ -20,7 +21,6 @@ import { readLogs } from "./logs/readLogs.ts";
 import { AnswerCache } from "./reads/cache.ts";
 import type { RangeReader } from "./reads/readFlight.ts";
 import { ChainReader } from "./reads/reader.ts";
-import { whenReplied } from "./whenReplied.ts";
 import { poolTransport } from "./transport.ts";
 import {
   type CallOptions,
@@ -128,8 +128,8 @@ export function createUpstreamPool(dependencies: UpstreamPoolDependencies): Upst
   };
   const send = (pool: ChainPool, call: RpcCall, options: CallOptions): Promise<RpcReply> =>
     // A broadcast is sent whoever has left meanwhile.
-    whenReplied(classOf(call.method) === "broadcast" ? undefined : options.signal, (target) =>
-      start(pool, call, options, target),
+    whenDone(classOf(call.method) === "broadcast" ? undefined : options.signal, (replied, failed) =>
+      start(pool, call, options, { replied, failed }),
     );
   const externalCall = async (
     chainId: number,

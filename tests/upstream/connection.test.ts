@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { ConnectionError, send as sendOn } from "../../src/upstream/connection.ts";
+import { ConnectionError } from "../../src/upstream/connection.ts";
 import { connectHttp } from "../../src/upstream/http/connect.ts";
 import { AnswerMemory } from "../../src/upstream/memory.ts";
+import { send as sendOn } from "./send.ts";
 
 const MAX_BYTES = 1_000;
 const memory = new AnswerMemory(1_000_000);

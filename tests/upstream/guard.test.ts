@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { ApiError } from "../../src/lib/errors.ts";
-import { send } from "../../src/upstream/connection.ts";
 import { connectHttp } from "../../src/upstream/http/connect.ts";
 import { AnswerMemory } from "../../src/upstream/memory.ts";
 import { createUrlGuard, type Resolve } from "../../src/upstream/guard.ts";
+import { send } from "./send.ts";
 import { corpusNames, refusedUrls } from "./guard.corpus.ts";
 
 const resolve: Resolve = (name) => {

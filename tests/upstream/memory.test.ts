@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { ConnectionError, send } from "../../src/upstream/connection.ts";
+import { ConnectionError } from "../../src/upstream/connection.ts";
 import { connectHttp } from "../../src/upstream/http/connect.ts";
 import { AnswerMemory } from "../../src/upstream/memory.ts";
 import { createUpstreamPool, UpstreamUnavailableError } from "../../src/upstream/index.ts";
 import { registryOf, startNode } from "./node.ts";
+import { send } from "./send.ts";
 
 const MIB = 1_048_576;
 const closers: (() => unknown)[] = [];

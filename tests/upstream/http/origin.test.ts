@@ -4,10 +4,10 @@ import {
   type Connection,
   ConnectionError,
   type HttpAnswer,
-  send as sendOn,
 } from "../../../src/upstream/connection.ts";
 import { connectHttp } from "../../../src/upstream/http/connect.ts";
 import { AnswerMemory } from "../../../src/upstream/memory.ts";
+import { send as sendOn } from "../send.ts";
 import { certificate, privateKey } from "./certificate.ts";
 import { ok, type Peer, startRawServer, until } from "./rawServer.ts";
 
