@@ -48,8 +48,8 @@ export function settleLedger(connection: Connection): void {
 }
 
 /**
- * Folds the journal into the ledger, and notes when keys were used, in steps that each leave both in agreement: a step's rows and
- * the note of how far folding has come are one commit.
+ * Folds the journal into the ledger, and notes when keys were used, in steps that each leave both in
+ * agreement: a step's rows and the note of how far folding has come are one commit.
  */
 export function createUsageFold({ client }: Connection, journal: UsageJournal): UsageFold {
   const lastKey = client.query<{ key: string }, { generation: number; from: string }>(`

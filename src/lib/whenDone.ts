@@ -6,6 +6,9 @@ export interface Abortable {
   abort(): void;
 }
 
+/** What is over already, or cannot be taken back. */
+export const notAbortable: Abortable = { abort() {} };
+
 /**
  * A task that calls back, as a promise.
  * @param signal - ends it

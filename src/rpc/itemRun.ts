@@ -1,5 +1,6 @@
 import type { Chain } from "../chains/index.ts";
 import { ApiError } from "../lib/errors.ts";
+import { notAbortable } from "../lib/whenDone.ts";
 import {
   type CallUnderWay,
   type ReplyTarget,
@@ -61,8 +62,6 @@ function unreachable({ retryAfterMs }: UpstreamUnavailableError): ApiError {
   const seconds = Math.max(1, Math.ceil(retryAfterMs / 1_000));
   return new ApiError("UPSTREAM_UNREACHABLE", undefined, { "retry-after": String(seconds) });
 }
-
-const notAbortable: CallUnderWay = { abort() {} };
 
 function sourceOf({ source, hedged, retried }: RpcReply): string {
   if (!hedged && !retried) return source;

@@ -1,6 +1,6 @@
 /**
- * Methods the proxy refuses unless configured otherwise, whatever the node behind it would do: they act with the node's own
- * keys, control the node, or keep state on one node while calls go to many.
+ * Methods the proxy refuses unless configured otherwise, whatever the node behind it would do: they
+ * act with the node's own keys, control the node, or keep state on one node while calls go to many.
  */
 const refusedNamespaces: ReadonlySet<string> = new Set([
   "admin",

@@ -1,5 +1,5 @@
 import type { CancelSignal } from "../lib/cancel.ts";
-import { whenDone } from "../lib/whenDone.ts";
+import { notAbortable, whenDone } from "../lib/whenDone.ts";
 import type { Awaitable } from "../db/index.ts";
 import type { Chain, ChainRegistry } from "../chains/index.ts";
 import type { CallUnderWay, RpcCall, UpstreamPool } from "../upstream/index.ts";
@@ -43,7 +43,10 @@ export interface RpcInput {
 /** Told what to answer: once, unless the caller left before; maybe before `start` returns. */
 export interface RpcTarget {
   answered(output: RpcOutput): void;
-  /** @param error - ApiError `UPSTREAM_UNREACHABLE` when no node answered a single request, and what `admit` throws */
+  /**
+   * @param error - ApiError `UPSTREAM_UNREACHABLE` when no node answered a single request, and what
+   *   `admit` throws
+   */
   failed(error: unknown): void;
 }
 
@@ -91,7 +94,7 @@ export function createRpcService(options: RpcServiceOptions): RpcService {
       return new ItemRun(proxy, chain, item, input, target).start();
     }
     target.answered(invalid(item?.id ?? "null"));
-    return nothingUnderWay;
+    return notAbortable;
   };
   return {
     httpBody: (body) => responseBody(body, pool.memory),
@@ -102,8 +105,6 @@ export function createRpcService(options: RpcServiceOptions): RpcService {
       whenDone(signal, (answered, failed) => start(input, { answered, failed })),
   };
 }
-
-const nothingUnderWay: CallUnderWay = { abort() {} };
 
 /** A network by decimal id or name; digits with separators between them are neither. */
 function findChain(registry: ChainRegistry, text: string): Chain | undefined {

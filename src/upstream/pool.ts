@@ -2,7 +2,7 @@ import type { ChainRegistry } from "../chains/index.ts";
 import { type Clock, type Random, systemClock } from "../lib/clock.ts";
 import type { LogCapStore } from "../db/index.ts";
 import { ApiError } from "../lib/errors.ts";
-import { whenDone } from "../lib/whenDone.ts";
+import { notAbortable, whenDone } from "../lib/whenDone.ts";
 import { broadcast } from "./broadcast.ts";
 import { Accounts } from "./accounts.ts";
 import { ChainPool } from "./chainPool.ts";
@@ -119,6 +119,7 @@ export function createUpstreamPool(dependencies: UpstreamPoolDependencies): Upst
         (reply) => target.replied(reply),
         (error: unknown) => target.failed(error),
       );
+      // A transaction that may have left cannot be taken back.
       return notAbortable;
     }
     if (reader) return reader.read(call, options, target);
@@ -180,9 +181,6 @@ export function createUpstreamPool(dependencies: UpstreamPoolDependencies): Upst
     },
   };
 }
-
-/** A transaction that may have left cannot be taken back. */
-const notAbortable: CallUnderWay = { abort() {} };
 
 const refuseAll: UrlGuard = {
   check: async () => {

@@ -11,9 +11,9 @@ interface Absence {
 }
 
 /**
- * Upstreams that went out of use, or were not looked at yet, as one query sees it. Three faults in a row are often chance, and
- * a node is mostly back with its first probe; what only it takes would meanwhile cost the others
- * many requests.
+ * Upstreams that went out of use, or were not looked at yet, as one query sees it. Three faults in a
+ * row are often chance, and a node is mostly back with its first probe; what only it takes would
+ * meanwhile cost the others many requests.
  */
 export class Absences {
   /** By name, from the first sight until it answers; as many as the chain has upstreams. */
