@@ -6,6 +6,8 @@ const TICK_MS = 5;
 const SPOILING_PAUSE_MS = 30;
 const SPOILING_SHARE = 0.05;
 const ATTEMPTS = 5;
+/** Failures without such pauses that do not fail the test. */
+const FORGIVEN = 1;
 
 /** Watches for pauses in which the machine kept this process from running. */
 function watchPauses() {
@@ -39,7 +41,8 @@ export interface TimedOptions {
 
 /**
  * A test whose figures mean something only while the process gets its time: an attempt that fails
- * although it got it fails the test; one that did not get it is made again.
+ * is made again if it did not get it. Pauses of other processes (the nodes') are not seen, so one
+ * more failure is forgiven; two of them fail the test.
  */
 export function timedTest(
   name: string,
@@ -47,12 +50,14 @@ export function timedTest(
   body: () => Promise<void>,
 ): void {
   const repeated = async () => {
+    let unspoilt = 0;
     for (let attempt = 1; ; attempt++) {
       const pauses = watchPauses();
       try {
         return await body();
       } catch (error) {
-        if (!pauses.spoilt() || attempt === ATTEMPTS) throw error;
+        if (!pauses.spoilt()) unspoilt++;
+        if (unspoilt > FORGIVEN || attempt === ATTEMPTS) throw error;
         await renew?.();
       } finally {
         pauses.stop();
