@@ -78,6 +78,8 @@ function proxySubjects(): Subject[] {
   const small = answerOf("eth_getBalance");
   const block = answerOf("eth_getBlockByNumber");
   const request = encoder.encode(call);
+  const id = { bytes: encoder.encode("1000000001"), start: 0, end: 10 };
+  const target = new Uint8Array(16_384);
   const reply: RpcReply = {
     bytes: small.bytes,
     id: { start: 22, end: 24 },
@@ -93,8 +95,8 @@ function proxySubjects(): Subject[] {
     repeat("read a JSON-RPC request", () => readRequestBody(request, 100)),
     repeat("classify an answer of 60 bytes", () => classifyAnswer(small, 77, systemClock)),
     repeat("classify a block of 9 kB", () => classifyAnswer(block, 77, systemClock)),
-    repeat("put the caller's id into 60 bytes", () => withId(reply, "1000000001")),
-    repeat("put the caller's id into 9 kB", () => withId(blockReply, "1000000001")),
+    repeat("put the caller's id into 60 bytes", () => withId(reply, id).copyTo(target, 0)),
+    repeat("put the caller's id into 9 kB", () => withId(blockReply, id).copyTo(target, 0)),
   ];
 }
 

@@ -1,5 +1,6 @@
 import type { Awaitable } from "../db/index.ts";
 import { ApiError, type ErrorCode, errorCatalogue } from "../lib/errors.ts";
+import type { FieldSink, FieldSource } from "../lib/http.ts";
 import type { Access } from "./access.ts";
 import type { Reservation } from "./allowance.ts";
 import { monthOf } from "./allowance.ts";
@@ -25,7 +26,7 @@ export type RequestObserver = (operation: string, status: number, seconds: numbe
 const always = () => true;
 
 /** One request on its way through the gate. */
-export class Passage {
+export class Passage implements FieldSource {
   readonly requestId = newRequestId();
   /** The key, once it was found valid. */
   key: ApiKey | undefined;
@@ -49,6 +50,24 @@ export class Passage {
     private readonly observer: RequestObserver,
   ) {
     this.#startedAtMs = access.clock.monotonic();
+  }
+
+  /** The fields every answer carries, and those of authenticated ones. */
+  writeFields(to: FieldSink): void {
+    const { requestId, window, access, chargedCu } = this;
+    to.text("x-request-id: ");
+    to.text(requestId);
+    if (window) {
+      to.text("\r\nx-ratelimit-limit: ");
+      to.number(window.limit);
+      to.text("\r\nx-ratelimit-remaining: ");
+      to.number(window.remaining);
+      to.text("\r\nx-ratelimit-reset: ");
+      to.number(Math.ceil(window.resetAt / 1000));
+      to.text("\r\nx-cu-cost: ");
+      to.number(chargedCu);
+    }
+    to.text(access.isDraining ? "\r\nconnection: close\r\n" : "\r\n");
   }
 
   /** Notes the answer's status, for metrics. */

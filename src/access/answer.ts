@@ -47,17 +47,10 @@ export function conclude(passage: Passage, answer: PlainAnswer, message?: string
   const { status, errorCode } = answer;
   passage.observe(status);
   if (errorCode) noteFailure(passage, { status, code: errorCode, ...(message && { message }) });
-  answer.fields += gateFields(passage);
+  answer.more = passage;
 }
 
 /** Writes the headers every answer carries, and those of authenticated answers. */
 export function writeHeaders(passage: Passage, write: (name: string, value: string) => void): void {
-  for (const [name, value] of fieldPairs(gateFields(passage))) write(name, value);
-}
-
-function gateFields({ requestId, window, access, chargedCu }: Passage): string {
-  const closing = access.isDraining ? "connection: close\r\n" : "";
-  if (!window) return `x-request-id: ${requestId}\r\n${closing}`;
-  const { limit, remaining, resetAt } = window;
-  return `x-request-id: ${requestId}\r\nx-ratelimit-limit: ${limit}\r\nx-ratelimit-remaining: ${remaining}\r\nx-ratelimit-reset: ${Math.ceil(resetAt / 1000)}\r\nx-cu-cost: ${chargedCu}\r\n${closing}`;
+  for (const [name, value] of fieldPairs({ more: passage })) write(name, value);
 }

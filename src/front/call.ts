@@ -28,7 +28,8 @@ export interface Pending {
   readonly head: FrontHead;
   /** Asks whether its body is wanted. */
   check(): void;
-  answer(body: Buffer): void;
+  /** @param bodyAt - where in the bytes the body begins; it ends with them */
+  answer(bytes: Buffer, bodyAt: number): void;
   /** Its body is too large. */
   refuseBody(): void;
   /** Its client left. */
@@ -85,12 +86,12 @@ export class Call implements Pending, Replies {
     else this.owner.admitted(this);
   }
 
-  answer(body: Buffer): void {
+  answer(bytes: Buffer, bodyAt: number): void {
     const { context, passage } = this;
     const { segment = "" } = this.head;
     if (!isAdmitted(passage)) return this.fail(new ApiError("INVALID_API_KEY"));
     try {
-      this.#work = context.route.answer({ segment, body, passage }, this);
+      this.#work = context.route.answer({ segment, bytes, bodyAt, passage }, this);
     } catch (error) {
       this.fail(error);
     }

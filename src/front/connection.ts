@@ -1,11 +1,10 @@
 import type { Socket } from "bun";
 import type { PlainAnswer } from "../lib/http.ts";
 import { pieceOf } from "../lib/piece.ts";
-import { answerHead } from "./answerHead.ts";
 import { ByteQueue } from "./byteQueue.ts";
 import { Call, type CallContext, type CallOwner, type Pending } from "./call.ts";
 import { type Fetch, FetchedCall } from "./fetched.ts";
-import { HeadMemo, MAX_HEAD_BYTES } from "./headMemo.ts";
+import { HeadMemo } from "./headMemo.ts";
 import { type BodyMemory, Outbox } from "./outbox.ts";
 import type { Tunnel } from "./tunnel.ts";
 
@@ -64,7 +63,10 @@ export class Connection implements CallOwner {
   #call: Pending | undefined;
   /** Bytes of the request's body that have not been read yet. */
   #unread = 0;
+  /** What is gathered of the body, or the bytes it came in with its head. */
   #body: Buffer = noBytes;
+  /** Where the body begins in `#body`. */
+  #bodyAt = 0;
   #tunnel: Tunnel | undefined;
   #isPaused = false;
   #isAdvancing = false;
@@ -142,10 +144,10 @@ export class Connection implements CallOwner {
 
   admitted(call: Pending): void {
     if (call !== this.#call) return;
-    if (this.#unread > this.host.maxBodyBytes) return call.refuseBody();
-    if (this.#waiting.length >= this.#unread) return this.#handle(call, this.#takeBody());
-    this.#stage = "body";
+    if (this.#heads.length > this.host.maxBodyBytes) return call.refuseBody();
+    if (this.#unread === 0) return this.#handle(call);
     this.#body = Buffer.allocUnsafeSlow(this.#unread);
+    this.#stage = "body";
     this.#resume();
     this.#fill(this.#waiting.take());
   }
@@ -158,7 +160,7 @@ export class Connection implements CallOwner {
     this.#closesAfter = isOwnWish || access.isDraining;
     this.#stage = "sending";
     this.#movedS = this.host.upS;
-    this.#outbox.send(answerHead(answer, this.host.date), answer.body);
+    this.#outbox.send(answer, this.host.date);
     if (this.#outbox.isEmpty) this.#finish();
   }
 
@@ -202,8 +204,7 @@ export class Connection implements CallOwner {
   #readHead(): boolean {
     const { pieces } = this.#waiting;
     const bytes = this.#waiting.take();
-    const text = bytes.toString("latin1", 0, Math.min(bytes.length, MAX_HEAD_BYTES));
-    const reading = this.#heads.read(text);
+    const reading = this.#heads.read(bytes);
     if (reading === "more" && pieces < MAX_HEAD_PIECES) {
       this.#waiting.push(bytes, pieces);
       return false;
@@ -216,8 +217,7 @@ export class Connection implements CallOwner {
       this.#tunnel.receive(bytes);
       return false;
     }
-    this.#waiting.push(pieceOf(bytes, bodyAt));
-    this.#unread = length;
+    this.#takeIn(bytes, bodyAt, length);
     this.#stage = "gate";
     this.#call = isFetched
       ? new FetchedCall(this, this.host.fetch, head)
@@ -226,10 +226,13 @@ export class Connection implements CallOwner {
     return true;
   }
 
-  #takeBody(): Buffer {
-    const body = this.#unread === 0 ? noBytes : this.#waiting.takeFirst(this.#unread);
-    this.#unread = 0;
-    return body;
+  /** Takes a body that came with its head and nothing behind it as it is, which is the rule. */
+  #takeIn(bytes: Buffer, bodyAt: number, length: number): void {
+    const isWhole = bodyAt + length === bytes.length;
+    this.#body = isWhole ? bytes : noBytes;
+    this.#bodyAt = isWhole ? bodyAt : 0;
+    this.#unread = isWhole ? 0 : length;
+    if (!isWhole) this.#waiting.push(pieceOf(bytes, bodyAt));
   }
 
   #fill(bytes: Buffer): void {
@@ -240,19 +243,20 @@ export class Connection implements CallOwner {
     this.#unread -= size;
     if (this.#unread > 0) return;
     if (size < bytes.length) this.#waiting.push(bytes.subarray(size));
-    const body = this.#body;
-    this.#body = noBytes;
-    if (this.#call) this.#handle(this.#call, body);
+    if (this.#call) this.#handle(this.#call);
   }
 
-  #handle(call: Pending, body: Buffer): void {
+  #handle(call: Pending): void {
     this.#stage = "answer";
-    call.answer(body);
+    const body = this.#body;
+    this.#body = noBytes;
+    call.answer(body, this.#bodyAt);
   }
 
   /** The answer was taken: on to the next request. */
   #finish(): void {
     this.#call = undefined;
+    this.#body = noBytes;
     if (this.#closesAfter || this.host.isStopping) return this.#hangUp();
     this.#stage = "head";
     this.#resume();

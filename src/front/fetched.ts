@@ -30,10 +30,11 @@ export class FetchedCall extends Cancel implements Client, Pending {
     this.owner.admitted(this);
   }
 
-  answer(body: Buffer): void {
+  answer(bytes: Buffer, bodyAt: number): void {
     const { target, fields, method } = this.head;
     const headers = Object.fromEntries(fields);
-    const init = method === "GET" ? { headers } : { method, headers, body: new Uint8Array(body) };
+    const body = () => new Uint8Array(bytes.subarray(bodyAt));
+    const init = method === "GET" ? { headers } : { method, headers, body: body() };
     const request = new Request(`${ORIGIN}${target}`, init);
     setClient(request, this);
     void this.#run(request);

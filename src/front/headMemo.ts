@@ -5,12 +5,13 @@ export const MAX_HEAD_BYTES = 16_384;
 /** Heads kept of a connection, and the longest that is kept. */
 const MAX_KEPT = 4;
 const MAX_KEPT_LENGTH = 2_048;
+const ZERO = 0x30;
 
 /** A head that was read, cut where the length of the body stands. */
 interface KeptHead {
   readonly head: FrontHead;
-  readonly before: string;
-  readonly after: string;
+  readonly before: Uint8Array;
+  readonly after: Uint8Array;
 }
 
 /** What a text begins with: a head, the part of one, or something for the other server. */
@@ -33,9 +34,10 @@ export class HeadMemo {
   /** @param prefix - as for `parseHead` */
   constructor(private readonly prefix: string) {}
 
-  /** @param text - one character per byte; may go on behind the head */
-  read(text: string): HeadReading {
-    for (const kept of this.#kept) if (this.#isSame(kept, text)) return "head";
+  /** @param bytes - may go on behind the head */
+  read(bytes: Buffer): HeadReading {
+    for (const kept of this.#kept) if (this.#isSame(kept, bytes)) return "head";
+    const text = bytes.toString("latin1", 0, Math.min(bytes.length, MAX_HEAD_BYTES));
     const end = text.indexOf(HEAD_END);
     if (end === -1) return this.#mayBecomeHead(text) ? "more" : "other";
     const headText = text.slice(0, end + HEAD_END.length);
@@ -48,30 +50,27 @@ export class HeadMemo {
     if (headText.length <= MAX_KEPT_LENGTH) {
       if (this.#kept.length === MAX_KEPT) this.#kept.pop();
       const [before, after] = [headText.slice(0, lengthStart), headText.slice(lengthEnd)];
-      this.#kept.unshift({ head, before: ownCopy(before), after: ownCopy(after) });
+      this.#kept.unshift({ head, before: bytesOf(before), after: bytesOf(after) });
     }
     return "head";
   }
 
-  #isSame({ head, before, after }: KeptHead, text: string): boolean {
-    if (!text.startsWith(before)) return false;
-    if (after === "") {
-      this.head = head;
-      this.length = 0;
-      this.bodyAt = before.length;
-      return true;
-    }
+  #isSame({ head, before, after }: KeptHead, bytes: Buffer): boolean {
+    if (!hasAt(bytes, 0, before)) return false;
     let at = before.length;
     let length = 0;
-    let digit = text.charCodeAt(at) - 0x30;
-    const hasZero = digit === 0;
-    while (digit >= 0 && digit <= 9 && length <= MAX_LENGTH) {
-      length = length * 10 + digit;
-      digit = text.charCodeAt(++at) - 0x30;
+    // Without a body there is no length.
+    if (after.length > 0) {
+      const first = bytes[at] ?? 0;
+      for (let digit = first - ZERO; digit >= 0 && digit <= 9; ) {
+        length = length * 10 + digit;
+        if (length > MAX_LENGTH) return false;
+        digit = (bytes[++at] ?? 0) - ZERO;
+      }
+      const digits = at - before.length;
+      const isPlain = digits > 0 && (first !== ZERO || digits === 1);
+      if (!isPlain || !hasAt(bytes, at, after)) return false;
     }
-    const digits = at - before.length;
-    const isPlain = digits > 0 && length <= MAX_LENGTH && !(hasZero && digits > 1);
-    if (!isPlain || !text.startsWith(after, at)) return false;
     this.head = head;
     this.length = length;
     this.bodyAt = at + after.length;
@@ -86,7 +85,13 @@ export class HeadMemo {
   }
 }
 
-/** A text that does not keep the longer one in memory it was cut from. */
-function ownCopy(text: string): string {
-  return Buffer.from(text, "latin1").toString("latin1");
+/** Whether a part stands at a place of the bytes. */
+function hasAt(bytes: Buffer, start: number, part: Uint8Array): boolean {
+  if (start + part.length > bytes.length) return false;
+  for (let at = 0; at < part.length; at++) if (bytes[start + at] !== part[at]) return false;
+  return true;
+}
+
+function bytesOf(text: string): Uint8Array {
+  return Buffer.from(text, "latin1");
 }

@@ -1,5 +1,6 @@
 import type { Socket } from "bun";
 import type { PlainAnswer } from "../lib/http.ts";
+import { AnswerBytes } from "./answerBytes.ts";
 
 /** Counts large bodies while they wait to be taken. */
 export interface BodyMemory {
@@ -11,8 +12,8 @@ const MIN_COUNTED_BYTES = 1_048_576;
 /** Most that is handed to the socket at once. */
 const PIECE_BYTES = 262_144;
 
-/** Small answers are put together here: writing takes a copy at once, so all connections share it. */
-const scratch = Buffer.allocUnsafeSlow(65_536);
+/** Where all connections put their answers together. */
+const whole = new AnswerBytes();
 
 /** What a connection has to send. */
 export class Outbox {
@@ -32,25 +33,19 @@ export class Outbox {
 
   /**
    * Sends an answer; the outbox must be empty.
-   * @param head - ASCII
+   * @param date - value of `Date`
    */
-  send(head: string, body: PlainAnswer["body"]): void {
-    const bytes = typeof body === "string" ? Buffer.from(body) : body;
-    const bodyBytes = bytes?.length ?? 0;
-    const size = head.length + bodyBytes;
-    if (size <= scratch.length) {
-      scratch.write(head, 0, "latin1");
-      if (bytes) scratch.set(bytes, head.length);
-      const written = this.socket.write(scratch, 0, size);
-      // A broken connection tells of its end itself.
-      if (written < size)
-        this.#parts.push(Buffer.from(scratch.subarray(Math.max(0, written), size)));
-      return;
-    }
-    if (bodyBytes >= MIN_COUNTED_BYTES) this.#lease = this.memory.hold(bodyBytes);
-    this.#parts.push(Buffer.from(head, "latin1"));
-    if (bytes) this.#parts.push(bytes);
-    this.drain();
+  send(answer: PlainAnswer, date: string): void {
+    const rest = whole.begin(answer, date);
+    const { bytes, size } = whole;
+    const written = this.socket.write(bytes, 0, size);
+    // A broken connection tells of its end itself.
+    if (written < size) this.#parts.push(Buffer.from(bytes.subarray(Math.max(0, written), size)));
+    if (rest.length === 0) return;
+    const held = rest.reduce((sum, { length }) => sum + length, 0);
+    if (held >= MIN_COUNTED_BYTES) this.#lease = this.memory.hold(held);
+    this.#parts.push(...rest);
+    if (written === size) this.drain();
   }
 
   /** Goes on where the socket stopped. @returns whether it took anything */
@@ -58,7 +53,7 @@ export class Outbox {
     let hasMoved = false;
     for (let part = this.#parts[0]; part; part = this.#parts[0]) {
       const size = Math.min(PIECE_BYTES, part.length - this.#taken);
-      const written = this.socket.write(part, this.#taken, size);
+      const written = size === 0 ? 0 : this.socket.write(part, this.#taken, size);
       if (written > 0) {
         hasMoved = true;
         this.#taken += written;

@@ -5,7 +5,9 @@ import type { PlainAnswer } from "../lib/http.ts";
 export interface FrontRequest {
   /** The path's last segment. */
   readonly segment: string;
-  readonly body: Uint8Array;
+  readonly bytes: Uint8Array;
+  /** Where the body begins; it ends with the bytes. */
+  readonly bodyAt: number;
   readonly passage: Admitted;
 }
 

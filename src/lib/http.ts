@@ -1,6 +1,7 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import { TypeCompiler, type TypeCheck, ValueErrorType } from "@sinclair/typebox/compiler";
 import { ApiError, type ErrorCode, isErrorCode } from "./errors.ts";
+import { Spliced } from "./spliced.ts";
 
 const JSON_HEADERS = { "content-type": "application/json" };
 
@@ -14,6 +15,18 @@ export function dataResponse(data: unknown): Response {
   return jsonResponse({ success: true, data });
 }
 
+/** Takes the text of header fields in pieces, each line with its end; in ASCII. */
+export interface FieldSink {
+  text(text: string): void;
+  /** @param value - a whole number, not negative */
+  number(value: number): void;
+}
+
+/** Writes header fields of its own. */
+export interface FieldSource {
+  writeFields(to: FieldSink): void;
+}
+
 /** An answer as it is before anything of the runtime is made of it. */
 export interface PlainAnswer {
   readonly status: number;
@@ -22,8 +35,10 @@ export interface PlainAnswer {
    * of what an object costs that is taken apart again.
    */
   fields: string;
+  /** Writes the fields behind those; what changes with each answer is best written in place. */
+  more?: FieldSource;
   readonly errorCode: ErrorCode | undefined;
-  readonly body: string | Uint8Array<ArrayBuffer> | null;
+  readonly body: string | Uint8Array<ArrayBuffer> | Spliced | null;
 }
 
 /** The field every answer in JSON begins with. */
@@ -40,9 +55,27 @@ export function errorAnswer({ status, code, message, headers = {} }: ApiError): 
   };
 }
 
-/** Names and values of header fields. @param fields - as in `PlainAnswer` */
-export function fieldPairs(fields: string): [name: string, value: string][] {
-  const lines = fields.split("\r\n").slice(0, -1);
+/** Gathers fields as one text. */
+class FieldText implements FieldSink {
+  value = "";
+
+  text(text: string): void {
+    this.value += text;
+  }
+
+  number(value: number): void {
+    this.value += String(value);
+  }
+}
+
+/** Names and values of an answer's header fields. */
+export function fieldPairs({
+  fields = "",
+  more,
+}: Partial<Pick<PlainAnswer, "fields" | "more">>): [name: string, value: string][] {
+  const rest = new FieldText();
+  more?.writeFields(rest);
+  const lines = `${fields}${rest.value}`.split("\r\n").slice(0, -1);
   return lines.map((line) => {
     const colon = line.indexOf(": ");
     return [line.slice(0, colon), line.slice(colon + 2)];
@@ -50,8 +83,12 @@ export function fieldPairs(fields: string): [name: string, value: string][] {
 }
 
 /** A plain answer for the runtime's server. @param body - in place of its own */
-export function toResponse(answer: PlainAnswer, body: BodyInit | null = answer.body): Response {
-  return new Response(body, { status: answer.status, headers: fieldPairs(answer.fields) });
+export function toResponse(answer: PlainAnswer, body = bodyOf(answer)): Response {
+  return new Response(body, { status: answer.status, headers: fieldPairs(answer) });
+}
+
+function bodyOf({ body }: PlainAnswer): BodyInit | null {
+  return body instanceof Spliced ? body.toBytes() : body;
 }
 
 /**

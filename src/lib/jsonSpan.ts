@@ -28,6 +28,8 @@ const FIRST_PIECE_BYTES = 1_024;
  */
 const notPlain = new RegExp(`["\\\\\\0-${String.fromCharCode(0x1f)}]`);
 
+const MAX_DIGITS = 10;
+
 /** Returned by the scanning functions when the bytes are not JSON. */
 const INVALID = -1;
 
@@ -41,8 +43,20 @@ export function textOf(bytes: Uint8Array, span: Span): string {
 }
 
 /** Whether a byte range holds a text of one byte per character, such as a name or a number. */
-export function isText(bytes: Uint8Array, { start, end }: Span, text: string): boolean {
+export function isText(bytes: Uint8Array, start: number, end: number, text: string): boolean {
   return equalsKey(bytes, start, end, text);
+}
+
+/** The number that one to ten digits stand for; undefined where there is anything else. */
+export function digitsAt(bytes: Uint8Array, start: number, end: number): number | undefined {
+  if (end <= start || end - start > MAX_DIGITS) return undefined;
+  let value = 0;
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at];
+    if (!isDigit(byte)) return undefined;
+    value = value * 10 + ((byte ?? 0) - 0x30);
+  }
+  return value;
 }
 
 /** The JSON value in a byte range, parsed. */
@@ -50,49 +64,79 @@ export function valueOf(bytes: Uint8Array, span: Span): unknown {
   return JSON.parse(textOf(bytes, span));
 }
 
-/** The single top-level value of a JSON text, without the white space and byte order mark around it. */
-export function scanDocument(bytes: Uint8Array): Span | undefined {
-  const start = skipMark(bytes);
+/**
+ * The single top-level value of a JSON text, without the white space and byte order mark around it.
+ * @param from - where the text begins; it ends with the bytes
+ */
+export function scanDocument(bytes: Uint8Array, from = 0): Span | undefined {
+  const start = skipMark(bytes, from);
   const end = skipValue(bytes, start);
   if (end === INVALID || skipSpace(bytes, end) !== bytes.length) return undefined;
   return { start, end };
 }
 
-/** A top-level object and its members. */
-export interface ScannedObject {
-  readonly span: Span;
-  /** In the order of the keys that were wanted. */
-  readonly members: readonly (Span | undefined)[];
-}
-
 /**
- * `scanDocument` and `findMembers` in one pass, for JSON texts that are an object.
- * @returns undefined when the bytes are no JSON text, or not one of an object
+ * Finds a few members of objects. What it found is there until it looks at the next object, so that
+ * reading one makes no objects.
  */
-export function scanObject(
-  bytes: Uint8Array,
-  wanted: readonly string[],
-): ScannedObject | undefined {
-  const start = skipMark(bytes);
-  if (bytes[start] !== OPEN_BRACE) return undefined;
-  const members = noSpans(wanted.length);
-  const end = skipMembers(bytes, start, wanted, members);
-  if (end === INVALID || skipSpace(bytes, end) !== bytes.length) return undefined;
-  return { span: { start, end }, members };
+export class MemberScanner {
+  /** Where the object stands that was looked at last. */
+  start = 0;
+  end = 0;
+  /** Start and end of each wanted member's value; no value starts at 0. */
+  readonly #found: Int32Array;
+
+  constructor(private readonly wanted: readonly string[]) {
+    this.#found = new Int32Array(2 * wanted.length);
+  }
+
+  /**
+   * Looks at a JSON text that is an object.
+   * @param from - where the text begins; it ends with the bytes
+   * @returns false when the bytes are no JSON text, or not one of an object
+   */
+  scan(bytes: Uint8Array, from = 0): boolean {
+    const start = skipMark(bytes, from);
+    return this.look(bytes, start) && skipSpace(bytes, this.end) === bytes.length;
+  }
+
+  /** Looks at the object that begins at `start`. @returns false when there is none */
+  look(bytes: Uint8Array, start: number): boolean {
+    for (let index = 0; index < this.#found.length; index++) this.#found[index] = 0;
+    if (bytes[start] !== OPEN_BRACE) return false;
+    const end = skipMembers(bytes, start, this.wanted, this.#found);
+    this.start = start;
+    this.end = end;
+    return end !== INVALID;
+  }
+
+  /** Whether the object has a member. @param index - among those wanted */
+  has(index: number): boolean {
+    return this.startOf(index) !== 0;
+  }
+
+  /** Where a member's value begins; 0 when there is none. */
+  startOf(index: number): number {
+    return this.#found[2 * index] ?? 0;
+  }
+
+  /** Where a member's value ends. */
+  endOf(index: number): number {
+    return this.#found[2 * index + 1] ?? 0;
+  }
+
+  /** A member's value; undefined when there is none. */
+  spanOf(index: number): Span | undefined {
+    return this.has(index) ? { start: this.startOf(index), end: this.endOf(index) } : undefined;
+  }
 }
 
-function noSpans(count: number): (Span | undefined)[] {
-  const spans: (Span | undefined)[] = [];
-  for (let index = 0; index < count; index++) spans.push(undefined);
-  return spans;
-}
-
-/** End of the object at `start`, or INVALID; notes in `found` where the wanted members stand. */
+/** End of the object at `start`, or INVALID; notes in `found` where the wanted members' values stand. */
 function skipMembers(
   bytes: Uint8Array,
   start: number,
   wanted: readonly string[],
-  found: (Span | undefined)[],
+  found: Int32Array,
 ): number {
   let at = skipSpace(bytes, start + 1);
   if (bytes[at] === CLOSE_BRACE) return at + 1;
@@ -106,7 +150,10 @@ function skipMembers(
     const valueEnd = skipValue(bytes, valueStart);
     if (valueEnd === INVALID) return INVALID;
     const index = keyIndex(bytes, at, keyEnd, wanted);
-    if (index !== -1) found[index] = { start: valueStart, end: valueEnd };
+    if (index !== -1) {
+      found[2 * index] = valueStart;
+      found[2 * index + 1] = valueEnd;
+    }
     at = skipSpace(bytes, valueEnd);
     if (bytes[at] === CLOSE_BRACE) return at + 1;
     if (bytes[at] !== COMMA) return INVALID;
@@ -127,9 +174,9 @@ export function findMembers(
   wanted: readonly string[],
 ): readonly (Span | undefined)[] | undefined {
   if (bytes[span.start] !== OPEN_BRACE) return undefined;
-  const found = noSpans(wanted.length);
-  skipMembers(bytes, span.start, wanted, found);
-  return found;
+  const members = new MemberScanner(wanted);
+  members.look(bytes, span.start);
+  return wanted.map((_, index) => members.spanOf(index));
 }
 
 /**
@@ -167,9 +214,9 @@ function keyIndex(bytes: Uint8Array, start: number, end: number, wanted: readonl
 }
 
 /** Start of what is not a byte order mark or white space. */
-function skipMark(bytes: Uint8Array): number {
-  const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
-  return skipSpace(bytes, hasMark ? 3 : 0);
+function skipMark(bytes: Uint8Array, from: number): number {
+  const hasMark = bytes[from] === 0xef && bytes[from + 1] === 0xbb && bytes[from + 2] === 0xbf;
+  return skipSpace(bytes, hasMark ? from + 3 : from);
 }
 
 function equalsKey(bytes: Uint8Array, start: number, end: number, key: string): boolean {

@@ -1,6 +1,12 @@
+import { textOf } from "../lib/jsonSpan.ts";
+import { type Part, Spliced } from "../lib/spliced.ts";
 import type { RpcReply } from "../upstream/index.ts";
+import type { RequestId } from "./request.ts";
 
 const encoder = new TextEncoder();
+
+/** An answer's JSON. */
+export type RpcBody = Uint8Array<ArrayBuffer> | Spliced;
 
 /** A JSON-RPC error: code, message, and data where there is some. */
 export interface RpcFailure {
@@ -30,58 +36,57 @@ export function methodRefused(method: string): RpcFailure {
   return { code: -32601, message: `the method ${name} does not exist/is not available` };
 }
 
-/**
- * A JSON-RPC error response.
- * @param id - JSON text of the request's id
- */
-export function errorBytes(id: string, failure: RpcFailure): Uint8Array<ArrayBuffer> {
+/** A JSON-RPC error response. @param id - of the request */
+export function errorBytes(id: RequestId, failure: RpcFailure): Uint8Array<ArrayBuffer> {
   const { code, message, data } = failure;
   const error = JSON.stringify({ code, message, ...(data && { data }) });
-  return encoder.encode(`{"jsonrpc":"2.0","id":${id},"error":${error}}`);
+  return encoder.encode(`{"jsonrpc":"2.0","id":${idText(id)},"error":${error}}`);
 }
 
 /**
  * A JSON-RPC success response.
- * @param id - JSON text of the request's id
+ * @param id - of the request
  * @param result - JSON text
  */
-export function resultBytes(id: string, result: string): Uint8Array<ArrayBuffer> {
-  return encoder.encode(`{"jsonrpc":"2.0","id":${id},"result":${result}}`);
+export function resultBytes(id: RequestId, result: string): Uint8Array<ArrayBuffer> {
+  return encoder.encode(`{"jsonrpc":"2.0","id":${idText(id)},"result":${result}}`);
+}
+
+function idText(id: RequestId): string {
+  return textOf(id.bytes, id);
 }
 
 /**
  * A node's answer as it came, with only the id replaced (or added where the node left it out).
- * @param id - JSON text of the request's id
+ * @param id - of the request
  */
-export function withId(reply: RpcReply, id: string): Uint8Array<ArrayBuffer> {
-  const { bytes } = reply;
-  const start = reply.id?.start ?? 1;
-  const end = reply.id?.end ?? 1;
-  const idText = reply.id ? id : `"id":${id},`;
-  const idBytes = Buffer.byteLength(idText);
-  const answer = Buffer.allocUnsafeSlow(bytes.length - (end - start) + idBytes);
-  copy(bytes, 0, start, answer, 0);
-  answer.write(idText, start);
-  copy(bytes, end, bytes.length, answer, start + idBytes);
-  return answer;
+export function withId({ bytes, id: cut }: RpcReply, id: RequestId): Spliced {
+  return cut ? new Spliced(bytes, cut, id) : new Spliced(bytes, behindBrace, member(id));
 }
 
-/** Ranges up to this size are copied byte by byte, which is less than cutting out a view of them. */
-const MAX_LOOP_BYTES = 256;
+/** Where the first member of an object stands. */
+const behindBrace = { start: 1, end: 1 };
 
-function copy(from: Uint8Array, start: number, end: number, to: Uint8Array, at: number): void {
-  if (end - start > MAX_LOOP_BYTES) return to.set(from.subarray(start, end), at);
-  for (let index = start; index < end; index++) to[at + index - start] = from[index] ?? 0;
+/** The member that an answer lacks. */
+function member(id: RequestId): Part {
+  const bytes = encoder.encode(`"id":${idText(id)},`);
+  return { bytes, start: 0, end: bytes.length };
+}
+
+/** All of an answer in one piece. */
+export function wholeOf(body: RpcBody): Uint8Array<ArrayBuffer> {
+  return body instanceof Spliced ? body.toBytes() : body;
 }
 
 /** Joins responses into the array that answers a batch. */
-export function joinBatch(items: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+export function joinBatch(items: readonly RpcBody[]): Uint8Array<ArrayBuffer> {
   const size = items.reduce((sum, item) => sum + item.length + 1, 1);
   const answer = new Uint8Array(Math.max(2, size));
   answer[0] = 0x5b;
   let at = 1;
   for (const item of items) {
-    answer.set(item, at);
+    if (item instanceof Spliced) item.copyTo(answer, at);
+    else answer.set(item, at);
     at += item.length;
     answer[at++] = 0x2c;
   }

@@ -1,9 +1,16 @@
 import type { Chain } from "../chains/index.ts";
 import { ApiError } from "../lib/errors.ts";
 import type { CallUnderWay } from "../upstream/index.ts";
-import { errorBytes, invalidRequest, joinBatch, type RpcFailure, unreachable } from "./answer.ts";
+import {
+  errorBytes,
+  invalidRequest,
+  joinBatch,
+  type RpcBody,
+  type RpcFailure,
+  unreachable,
+} from "./answer.ts";
 import { ItemRun } from "./itemRun.ts";
-import type { RequestItem, ValidItem } from "./request.ts";
+import type { RequestId, RequestItem, ValidItem } from "./request.ts";
 import type { Proxy, RpcInput, RpcOutput, RpcTarget } from "./service.ts";
 
 /** Largest answer to one array; items beyond it are answered with an error. */
@@ -13,7 +20,7 @@ const batchTooLarge: RpcFailure = { code: -32003, message: "response of the batc
 
 /** An array of requests, run side by side: a slow or failing one keeps none of the others waiting. */
 export class BatchRun implements CallUnderWay {
-  readonly #bodies: Uint8Array[] = [];
+  readonly #bodies: RpcBody[] = [];
   readonly #sources = new Set<string>();
   readonly #underWay: CallUnderWay[] = [];
   #waiting = 0;
@@ -40,7 +47,7 @@ export class BatchRun implements CallUnderWay {
   }
 
   /** An item has its answer. */
-  done(index: number, id: string, { body, attempts, source }: RpcOutput): void {
+  done(index: number, id: RequestId, { body, attempts, source }: RpcOutput): void {
     this.#attempts += attempts;
     if (source !== "") this.#sources.add(source);
     this.#size += body.length;
@@ -48,7 +55,7 @@ export class BatchRun implements CallUnderWay {
   }
 
   /** An item has none. */
-  lost(index: number, id: string, error: unknown): void {
+  lost(index: number, id: RequestId, error: unknown): void {
     if (error instanceof ApiError && error.code === "UPSTREAM_UNREACHABLE") {
       return this.#put(index, errorBytes(id, unreachable));
     }
@@ -68,7 +75,7 @@ export class BatchRun implements CallUnderWay {
     this.input.chargedChain(this.chain.id);
     this.#waiting = items.length;
     for (const [index, item] of items.entries()) {
-      if (item.valid) this.#begin(index, item);
+      if (item.kind === "call") this.#begin(index, item);
       else this.#put(index, errorBytes(item.id, invalidRequest));
     }
   }
@@ -79,7 +86,7 @@ export class BatchRun implements CallUnderWay {
     this.#underWay.push(run.start());
   }
 
-  #put(index: number, body: Uint8Array): void {
+  #put(index: number, body: RpcBody): void {
     this.#bodies[index] = body;
     if (--this.#waiting > 0 || this.#isOver) return;
     this.#isOver = true;
@@ -94,7 +101,7 @@ class Member implements RpcTarget {
   constructor(
     private readonly batch: BatchRun,
     private readonly index: number,
-    private readonly id: string,
+    private readonly id: RequestId,
   ) {}
 
   answered(answer: RpcOutput): void {

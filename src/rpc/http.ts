@@ -4,7 +4,7 @@ import type { ErrorCode } from "../lib/errors.ts";
 import { JSON_FIELD, type PlainAnswer } from "../lib/http.ts";
 import type { CallUnderWay } from "../upstream/index.ts";
 import { errorBytes, invalidRequest } from "./answer.ts";
-import type { RequestBody } from "./request.ts";
+import { nullId, type RequestBody } from "./request.ts";
 import type { RpcInput, RpcOutput, RpcService, RpcTarget } from "./service.ts";
 
 /** Where the proxy's path ends and the chain's id or name begins. */
@@ -14,7 +14,9 @@ export const RPC_PREFIX = "/api/public/rpc/";
 export interface HttpCall {
   /** Chain id in decimal or a network's name, as it stands in the path. */
   readonly segment: string;
-  readonly body: Uint8Array;
+  readonly bytes: Uint8Array;
+  /** Where the body begins; it ends with the bytes. */
+  readonly bodyAt: number;
   readonly passage: Admitted;
 }
 
@@ -26,7 +28,7 @@ export interface Replies {
 
 /** Answers a call, whichever server it came through. @returns what ends it when the caller leaves */
 export function answerCall(service: RpcService, call: HttpCall, to: Replies): CallUnderWay {
-  const run = new GatedRun(service.findChain(call.segment), service.read(call.body), call, to);
+  const run = new GatedRun(service.findChain(call.segment), service.read(call.bytes, call.bodyAt), call, to);
   return service.start(run, run);
 }
 
@@ -56,7 +58,7 @@ export function invalidRpc(
   errorCode: ErrorCode = "INVALID_RPC_REQUEST",
 ): PlainAnswer {
   const fields = `${JSON_FIELD}x-error-code: ${errorCode}\r\n`;
-  return { status, fields, errorCode, body: errorBytes("null", invalidRequest) };
+  return { status, fields, errorCode, body: errorBytes(nullId, invalidRequest) };
 }
 
 /** A message to the proxy, counted and charged by the gate, and its answer. */
@@ -94,8 +96,27 @@ class GatedRun implements RpcInput, RpcTarget {
 }
 
 function toAnswer({ status, body, attempts, source }: RpcOutput): PlainAnswer {
-  const fields = `${JSON_FIELD}x-upstream-attempts: ${attempts}\r\nx-upstream-source: ${source || "local"}\r\n`;
+  const fields = fieldsOf(attempts, source);
   if (status === 200) return { status, fields, errorCode: undefined, body };
   const errorCode = "INVALID_RPC_REQUEST";
   return { status, fields: `${fields}x-error-code: ${errorCode}\r\n`, errorCode, body };
+}
+
+/** Of the answers to single requests, as one text each: their number is small. */
+const knownFields: Map<string, string>[] = [];
+const MAX_KNOWN_ATTEMPTS = 8;
+const MAX_KNOWN_SOURCES = 16;
+
+function fieldsOf(attempts: number, source: string): string {
+  if (attempts >= MAX_KNOWN_ATTEMPTS) return newFields(attempts, source);
+  const known = (knownFields[attempts] ??= new Map());
+  const found = known.get(source);
+  if (found !== undefined) return found;
+  const fields = newFields(attempts, source);
+  if (known.size < MAX_KNOWN_SOURCES) known.set(source, fields);
+  return fields;
+}
+
+function newFields(attempts: number, source: string): string {
+  return `${JSON_FIELD}x-upstream-attempts: ${attempts}\r\nx-upstream-source: ${source || "local"}\r\n`;
 }

@@ -8,7 +8,7 @@ import {
   UpstreamUnavailableError,
 } from "../upstream/index.ts";
 import { errorBytes, methodRefused, resultBytes, withId } from "./answer.ts";
-import type { ValidItem } from "./request.ts";
+import type { RequestId, ValidItem } from "./request.ts";
 import type { OwnAnswer, Proxy, RpcInput, RpcTarget } from "./service.ts";
 
 /** One request on its way, alone or in a batch. */
@@ -22,14 +22,14 @@ export class ItemRun implements ReplyTarget {
   ) {}
 
   start(): CallUnderWay {
-    const { call, id } = this.item;
-    const own = this.input.own?.(call);
+    const { item } = this;
+    const own = this.input.own?.(item);
     if (own) return this.#follow(own);
     const { isRefused, pool } = this.proxy;
-    if (!isRefused(call.method)) {
-      return pool.start(this.chain.id, call, { caller: this.input.caller }, this);
+    if (!isRefused(item.method)) {
+      return pool.start(this.chain.id, item, { caller: this.input.caller }, this);
     }
-    this.#tellOwn(errorBytes(id, methodRefused(call.method)));
+    this.#tellOwn(errorBytes(item.id, methodRefused(item.method)));
     return notAbortable;
   }
 
@@ -68,6 +68,6 @@ function sourceOf({ source, hedged, retried }: RpcReply): string {
   return `${source}${hedged ? "; hedged" : ""}${retried ? "; retried" : ""}`;
 }
 
-function ownBytes(id: string, answer: OwnAnswer): Uint8Array<ArrayBuffer> {
+function ownBytes(id: RequestId, answer: OwnAnswer): Uint8Array<ArrayBuffer> {
   return "failure" in answer ? errorBytes(id, answer.failure) : resultBytes(id, answer.result);
 }

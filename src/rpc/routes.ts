@@ -94,9 +94,9 @@ async function answer(
   const signal = clientSignal(request);
   const passage = admitted(request);
   try {
-    const body = await readBody(request, maxBodyBytes);
+    const bytes = await readBody(request, maxBodyBytes);
     return await new Promise((reply, fail) => {
-      const call = answerCall(service, { segment, body, passage }, { reply, fail });
+      const call = answerCall(service, { segment, bytes, bodyAt: 0, passage }, { reply, fail });
       const leave = () => {
         call.abort();
         reply(gone());
@@ -112,5 +112,7 @@ async function answer(
 
 function respond(service: RpcService, plain: PlainAnswer): Response {
   const { body } = plain;
-  return toResponse(plain, body instanceof Uint8Array ? service.httpBody(body) : body);
+  return typeof body === "string" || body === null
+    ? toResponse(plain)
+    : toResponse(plain, service.httpBody(body));
 }

@@ -3,12 +3,12 @@ import { notAbortable, whenDone } from "../lib/whenDone.ts";
 import type { Awaitable } from "../db/index.ts";
 import type { Chain, ChainRegistry } from "../chains/index.ts";
 import type { CallUnderWay, RpcCall, UpstreamPool } from "../upstream/index.ts";
-import { errorBytes, invalidRequest, type RpcFailure } from "./answer.ts";
+import { errorBytes, invalidRequest, type RpcBody, type RpcFailure, wholeOf } from "./answer.ts";
 import { BatchRun } from "./batchRun.ts";
 import { ItemRun } from "./itemRun.ts";
 import { responseBody } from "./body.ts";
 import { createMethodPolicy, type MethodPolicyOptions } from "./policy.ts";
-import { type RequestBody, readRequestBody } from "./request.ts";
+import { nullId, type RequestBody, type RequestId, readRequestBody } from "./request.ts";
 
 export interface RpcServiceOptions {
   readonly pool: UpstreamPool;
@@ -50,10 +50,10 @@ export interface RpcTarget {
   failed(error: unknown): void;
 }
 
-/** What to answer: a JSON-RPC body in bytes. */
+/** What to answer. */
 export interface RpcOutput {
   readonly status: 200 | 400;
-  readonly body: Uint8Array<ArrayBuffer>;
+  readonly body: RpcBody;
   /** Upstream requests made for this answer. */
   readonly attempts: number;
   /** Where the answer came from and what it took, each distinct one of a batch; empty: from here. */
@@ -63,8 +63,11 @@ export interface RpcOutput {
 export interface RpcService {
   /** A network by decimal id or name. */
   findChain(text: string): Chain | undefined;
-  /** Reads a message without judging its methods. */
-  read(body: Uint8Array): RequestBody;
+  /**
+   * Reads a message without judging its methods.
+   * @param from - where it begins; it ends with the bytes
+   */
+  read(bytes: Uint8Array, from?: number): RequestBody;
   /** Answers a JSON-RPC request or an array of them. @returns what ends it when the caller leaves */
   start(input: RpcInput, target: RpcTarget): CallUnderWay;
   /**
@@ -72,8 +75,8 @@ export interface RpcService {
    * @throws what the target would be told
    */
   handle(input: RpcInput, signal: CancelSignal): Promise<RpcOutput>;
-  /** An answer's bytes as the body of an HTTP response, which large ones leave as they are taken. */
-  httpBody(body: Uint8Array<ArrayBuffer>): BodyInit;
+  /** An answer as the body of an HTTP response, which large ones leave as they are taken. */
+  httpBody(body: RpcBody): BodyInit;
 }
 
 /** The JSON-RPC proxy over the upstream pool. */
@@ -85,21 +88,20 @@ export function createRpcService(options: RpcServiceOptions): RpcService {
   const proxy: Proxy = { pool, isRefused };
   const start = (input: RpcInput, target: RpcTarget): CallUnderWay => {
     const { chain, request } = input;
-    if (request.kind === "batch" && chain) {
+    if (chain && request.kind === "call") {
+      input.chargedChain(chain.id);
+      return new ItemRun(proxy, chain, request, input, target).start();
+    }
+    if (chain && request.kind === "batch") {
       return new BatchRun(proxy, chain, input, target).start(request.items);
     }
-    const item = request.kind === "single" ? request.item : undefined;
-    if (chain && item?.valid) {
-      input.chargedChain(chain.id);
-      return new ItemRun(proxy, chain, item, input, target).start();
-    }
-    target.answered(invalid(item?.id ?? "null"));
+    target.answered(invalid(request.kind === "batch" ? nullId : request.id));
     return notAbortable;
   };
   return {
-    httpBody: (body) => responseBody(body, pool.memory),
+    httpBody: (body) => responseBody(wholeOf(body), pool.memory),
     findChain: (text) => findChain(registry, text),
-    read: (body) => readRequestBody(body, maxBatchItems),
+    read: (bytes, from) => readRequestBody(bytes, maxBatchItems, from),
     start,
     handle: (input, signal) =>
       whenDone(signal, (answered, failed) => start(input, { answered, failed })),
@@ -111,7 +113,7 @@ function findChain(registry: ChainRegistry, text: string): Chain | undefined {
   return /^\d+$/.test(text) || /[a-z]/i.test(text) ? registry.byName(text) : undefined;
 }
 
-function invalid(id: string): RpcOutput {
+function invalid(id: RequestId): RpcOutput {
   return { status: 400, body: errorBytes(id, invalidRequest), attempts: 0, source: "" };
 }
 

@@ -4,7 +4,14 @@ import type { Chain } from "../chains/index.ts";
 import type { Clock } from "../lib/clock.ts";
 import { ApiError } from "../lib/errors.ts";
 import type { AnswerMemory, ChainFeeds } from "../upstream/index.ts";
-import { errorBytes, joinBatch, type RpcFailure, unreachable } from "./answer.ts";
+import {
+  errorBytes,
+  joinBatch,
+  type RpcBody,
+  type RpcFailure,
+  unreachable,
+  wholeOf,
+} from "./answer.ts";
 import type { RequestBody } from "./request.ts";
 import type { RpcInput, RpcOutput, RpcService } from "./service.ts";
 import { Notifier } from "./wsNotifier.ts";
@@ -217,12 +224,12 @@ export class RpcConnection {
   }
 
   /** Sends an answer as soon as there is room. @param charge - done before it leaves */
-  async #send(body: Uint8Array, charge?: () => Promise<void>): Promise<void> {
+  async #send(body: RpcBody, charge?: () => Promise<void>): Promise<void> {
     const lease = this.options.memory.hold(body.length);
     const done = await this.#outbox.reserve(body.length);
     try {
       await charge?.();
-      this.#outbox.send(textOf(body));
+      this.#outbox.send(textOf(wholeOf(body)));
     } finally {
       done?.();
       lease.release();
@@ -236,8 +243,7 @@ function textOf(body: Uint8Array): string {
 
 /** The same error for every request of a message. */
 function refusal(request: RequestBody, failure: RpcFailure): Uint8Array<ArrayBuffer> {
-  if (request.kind === "invalid") return errorBytes("null", failure);
-  if (request.kind === "single") return errorBytes(request.item.id, failure);
+  if (request.kind !== "batch") return errorBytes(request.id, failure);
   return joinBatch(request.items.map(({ id }) => errorBytes(id, failure)));
 }
 

@@ -1,4 +1,4 @@
-import { findMembers, type Span, valueOf } from "../lib/jsonSpan.ts";
+import { digitsAt, MemberScanner, type Span, valueOf } from "../lib/jsonSpan.ts";
 import { pieceOf } from "../lib/piece.ts";
 import type { HttpAnswer } from "./connection.ts";
 
@@ -9,7 +9,7 @@ export interface BatchMember {
   answered(answer: HttpAnswer): void;
 }
 
-const wanted = ["id"] as const;
+const members = new MemberScanner(["id"]);
 
 /**
  * Gives each item of a batch the part of the answer that carries its id, in whatever order they are.
@@ -39,28 +39,16 @@ export function deliverParts(
 }
 
 function partOf(answer: HttpAnswer, { start, end }: Span): HttpAnswer {
-  return { ...answer, bytes: pieceOf(answer.bytes, start, end), isShared: true };
+  const { status, retryAfter, bytes } = answer;
+  return { status, retryAfter, bytes: pieceOf(bytes, start, end), isShared: true };
 }
 
 /** The id of an answer, as a number whichever way the node wrote it. */
 function idOf(bytes: Uint8Array, part: Span): number | undefined {
-  const [id] = findMembers(bytes, part, wanted) ?? [];
-  if (!id) return undefined;
-  const plain = digitsOf(bytes, id);
+  if (!members.look(bytes, part.start) || !members.has(0)) return undefined;
+  const plain = digitsAt(bytes, members.startOf(0), members.endOf(0));
   if (plain !== undefined) return plain;
-  const value = valueOf(bytes, id);
+  const value = valueOf(bytes, { start: members.startOf(0), end: members.endOf(0) });
   if (typeof value === "number") return value;
   return typeof value === "string" && /^\d{1,10}$/.test(value) ? Number(value) : undefined;
-}
-
-/** The number a few digits stand for; undefined where there is anything else. */
-function digitsOf(bytes: Uint8Array, { start, end }: Span): number | undefined {
-  if (end - start > 10) return undefined;
-  let value = 0;
-  for (let at = start; at < end; at++) {
-    const digit = (bytes[at] ?? 0) - 0x30;
-    if (digit < 0 || digit > 9) return undefined;
-    value = value * 10 + digit;
-  }
-  return value;
 }

@@ -1,5 +1,5 @@
 import type { Clock } from "../lib/clock.ts";
-import { isText, scanObject, type Span, valueOf } from "../lib/jsonSpan.ts";
+import { digitsAt, MemberScanner, type Span, valueOf } from "../lib/jsonSpan.ts";
 import type { ConnectionFault, HttpAnswer } from "./connection.ts";
 import {
   executionText,
@@ -118,16 +118,16 @@ export function classifyAnswer(
 
 const wrongId: Verdict = { kind: "retry", reason: "wrong-id", fault: true };
 
-const wantedMembers = ["id", "result", "error"] as const;
+const members = new MemberScanner(["id", "result", "error"]);
 
 /** A response object with a result or an error, or undefined when the bytes are not one. */
 function readAnswer(bytes: Uint8Array): NodeAnswer | undefined {
-  const document = scanObject(bytes, wantedMembers);
-  if (!document) return undefined;
-  const [id, result, errorValue] = document.members;
-  const error = errorValue && !isNull(bytes, errorValue) ? errorValue : undefined;
+  if (!members.scan(bytes)) return undefined;
+  const id = members.spanOf(0);
+  const result = members.spanOf(1);
+  const error = bytes[members.startOf(2)] === FIRST_OF_NULL ? undefined : members.spanOf(2);
   if (!result && !error) return undefined;
-  const { start, end } = document.span;
+  const { start, end } = members;
   if (start === 0 && end === bytes.length) return { bytes, id, result, error };
   const move = (span: Span | undefined) =>
     span && { start: span.start - start, end: span.end - start };
@@ -139,8 +139,11 @@ function readAnswer(bytes: Uint8Array): NodeAnswer | undefined {
   };
 }
 
+/** First byte of `null`; no other value begins with it. */
+const FIRST_OF_NULL = 0x6e;
+
 function isNull(bytes: Uint8Array, span: Span): boolean {
-  return bytes[span.start] === 0x6e;
+  return bytes[span.start] === FIRST_OF_NULL;
 }
 
 /**
@@ -148,10 +151,11 @@ function isNull(bytes: Uint8Array, span: Span): boolean {
  * the answer to a batch must name it, or it may be another item's.
  */
 function isOurId(answer: NodeAnswer, id: number, need: "exact" | "result" | "error"): boolean {
-  if (!answer.id) return need !== "exact";
-  if (isNull(answer.bytes, answer.id)) return need === "error";
-  if (isText(answer.bytes, answer.id, String(id))) return true;
-  const value = valueOf(answer.bytes, answer.id);
+  const { bytes, id: span } = answer;
+  if (!span) return need !== "exact";
+  if (isNull(bytes, span)) return need === "error";
+  if (digitsAt(bytes, span.start, span.end) === id) return true;
+  const value = valueOf(bytes, span);
   return value === id || value === String(id);
 }
 

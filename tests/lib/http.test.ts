@@ -77,7 +77,7 @@ test("the error envelope has success and error only, and the code as a header", 
   );
   expect(answer.status).toBe(429);
   expect(answer.errorCode).toBe("RATE_LIMIT_EXCEEDED");
-  expect(fieldPairs(answer.fields)).toEqual([
+  expect(fieldPairs(answer)).toEqual([
     ["content-type", "application/json"],
     ["retry-after", "3"],
     ["x-error-code", "RATE_LIMIT_EXCEEDED"],

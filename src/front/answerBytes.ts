@@ -1,0 +1,90 @@
+import { STATUS_CODES } from "node:http";
+import type { FieldSink, PlainAnswer } from "../lib/http.ts";
+import { Spliced } from "../lib/spliced.ts";
+
+/** Answers up to this size are put together in one piece. */
+const MAX_WHOLE_BYTES = 65_536;
+const ZERO = 0x30;
+const nothing: readonly Uint8Array[] = [];
+
+/**
+ * Where answers are put together, one after the other: a socket takes a copy of what it is given to
+ * write, so all connections share it.
+ */
+export class AnswerBytes implements FieldSink {
+  size = 0;
+  #bytes = Buffer.allocUnsafeSlow(MAX_WHOLE_BYTES);
+  /** First lines by status; statuses are those of the error catalogue and few more. */
+  readonly #statusLines = new Map<number, string>();
+
+  /** What was put together; the first `size` bytes count. */
+  get bytes(): Buffer {
+    return this.#bytes;
+  }
+
+  /**
+   * Begins an answer: its head, and its body where that is small.
+   * @param date - value of `Date`
+   * @returns the rest of the body, which has to be sent behind it
+   */
+  begin(answer: PlainAnswer, date: string): readonly Uint8Array[] {
+    this.size = 0;
+    const { body } = answer;
+    const bytes = typeof body === "string" ? Buffer.from(body) : body;
+    this.#writeHead(answer, bytes?.length ?? 0, date);
+    return bytes ? this.#add(bytes) : nothing;
+  }
+
+  /** @param text - ASCII */
+  text(text: string): void {
+    this.#reserve(text.length);
+    this.size += this.#bytes.write(text, this.size, "latin1");
+  }
+
+  number(value: number): void {
+    let end = this.size + 1;
+    for (let rest = value; rest >= 10; rest = Math.floor(rest / 10)) end++;
+    this.#reserve(end - this.size);
+    let rest = value;
+    for (let at = end - 1; at >= this.size; at--) {
+      this.#bytes[at] = ZERO + (rest % 10);
+      rest = Math.floor(rest / 10);
+    }
+    this.size = end;
+  }
+
+  #writeHead({ status, fields, more }: PlainAnswer, length: number, date: string): void {
+    this.text(this.#statusLine(status));
+    this.text(fields);
+    more?.writeFields(this);
+    this.text("date: ");
+    this.text(date);
+    this.text("\r\ncontent-length: ");
+    this.number(length);
+    this.text("\r\n\r\n");
+  }
+
+  #add(body: Uint8Array | Spliced): readonly Uint8Array[] {
+    const isSpliced = body instanceof Spliced;
+    if (this.size + body.length > MAX_WHOLE_BYTES) return isSpliced ? body.parts() : [body];
+    if (isSpliced) body.copyTo(this.#bytes, this.size);
+    else this.#bytes.set(body, this.size);
+    this.size += body.length;
+    return nothing;
+  }
+
+  #statusLine(status: number): string {
+    const known = this.#statusLines.get(status);
+    if (known) return known;
+    const line = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? "Unknown"}\r\n`;
+    this.#statusLines.set(status, line);
+    return line;
+  }
+
+  #reserve(bytes: number): void {
+    if (this.size + bytes <= this.#bytes.length) return;
+    const grown = Buffer.allocUnsafeSlow(2 * (this.size + bytes));
+    this.#bytes.copy(grown, 0, 0, this.size);
+    this.#bytes = grown;
+  }
+}
