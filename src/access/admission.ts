@@ -6,8 +6,9 @@ import type { Reservation } from "./allowance.ts";
 import { monthOf } from "./allowance.ts";
 import { type RequestHead, RuntimeHead } from "./head.ts";
 import type { ApiKey } from "./keys.ts";
+import type { ChargeTarget } from "./meter.ts";
 import { type OperationId, operations } from "./operations.ts";
-import { newRequestId } from "./requestId.ts";
+import { newRequestIdEnding, requestIdPart } from "./requestId.ts";
 import type { WindowDecision } from "./window.ts";
 
 /** What a handler may know about the caller it serves. */
@@ -25,9 +26,35 @@ export type RequestObserver = (operation: string, status: number, seconds: numbe
 
 const always = () => true;
 
+/** Text around a number, as made for the last one: most often the next one is the same. */
+class TextOfNumber {
+  #value = -1;
+  #text = "";
+
+  constructor(
+    private readonly before: string,
+    private readonly after: string,
+  ) {}
+
+  of(value: number): string {
+    if (value !== this.#value) {
+      this.#value = value;
+      this.#text = `${this.before}${value}${this.after}`;
+    }
+    return this.#text;
+  }
+}
+
+const upToRemaining = new TextOfNumber(
+  "\r\nx-ratelimit-limit: ",
+  "\r\nx-ratelimit-remaining: ",
+);
+const upToCost = new TextOfNumber("\r\nx-ratelimit-reset: ", "\r\nx-cu-cost: ");
+
 /** One request on its way through the gate. */
-export class Passage implements FieldSource {
-  readonly requestId = newRequestId();
+export class Passage implements FieldSource, ChargeTarget {
+  readonly #idEnding = newRequestIdEnding();
+  readonly #idPart = requestIdPart();
   /** The key, once it was found valid. */
   key: ApiKey | undefined;
   window: WindowDecision | undefined;
@@ -42,6 +69,9 @@ export class Passage implements FieldSource {
   /** Of a connection that stays open: whether its key, as it is now, could still open it. */
   mayStayOpen: (key: ApiKey) => boolean = always;
   readonly #startedAtMs: number;
+  /** What is being charged, and who is told when it is. */
+  #owedCu = 0;
+  #target: ChargeTarget | undefined;
 
   /** @param observer - told of the answer */
   constructor(
@@ -52,19 +82,42 @@ export class Passage implements FieldSource {
     this.#startedAtMs = access.clock.monotonic();
   }
 
+  get requestId(): string {
+    return this.#idPart + this.#idEnding;
+  }
+
+  /** Says what is about to be charged. @param target - told when it is */
+  awaitCharge(cu: number, target: ChargeTarget): void {
+    this.#owedCu = cu;
+    this.#target = target;
+  }
+
+  charged(error: unknown): void {
+    if (error === undefined) this.chargedCu = this.#owedCu;
+    this.release();
+    this.#target?.charged(error);
+  }
+
+  /** Settles what was held: what was charged is spent, the rest is free again. */
+  release(): void {
+    if (!this.reservations) return;
+    let unspentCu = this.chargedCu;
+    for (const reservation of this.reservations.splice(0)) {
+      reservation.settle(unspentCu);
+      unspentCu = 0;
+    }
+  }
+
   /** The fields every answer carries, and those of authenticated ones. */
   writeFields(to: FieldSink): void {
-    const { requestId, window, access, chargedCu } = this;
+    const { window, access, chargedCu } = this;
     to.text("x-request-id: ");
-    to.text(requestId);
+    to.text(this.#idPart);
+    to.text(this.#idEnding);
     if (window) {
-      to.text("\r\nx-ratelimit-limit: ");
-      to.number(window.limit);
-      to.text("\r\nx-ratelimit-remaining: ");
+      to.text(upToRemaining.of(window.limit));
       to.number(window.remaining);
-      to.text("\r\nx-ratelimit-reset: ");
-      to.number(Math.ceil(window.resetAt / 1000));
-      to.text("\r\nx-cu-cost: ");
+      to.text(upToCost.of(Math.ceil(window.resetAt / 1000)));
       to.number(chargedCu);
     }
     to.text(access.isDraining ? "\r\nconnection: close\r\n" : "\r\n");

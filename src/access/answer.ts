@@ -1,45 +1,37 @@
 import { fieldPairs, type PlainAnswer } from "../lib/http.ts";
 import { noteFailure, type Passage } from "./admission.ts";
-import type { Settled } from "./meter.ts";
+import type { ChargeTarget } from "./meter.ts";
 import { operations } from "./operations.ts";
 
 /**
  * Charges a 2xx answer and gives back what was held for any other. The answer must not leave before
- * `done` is called, which is when the charge is in the database.
+ * the target is told, which is when the charge is in the database.
  * @param status - final status of the answer
  * @param isGone - whether the caller has left, so that there is nobody to be answered
  */
-export function settle(passage: Passage, status: number, isGone: boolean, done: Settled): void {
+export function settle(
+  passage: Passage,
+  status: number,
+  isGone: boolean,
+  target: ChargeTarget,
+): void {
   const { key, operation, items, chainId, access } = passage;
   const cu = operation === undefined ? 0 : operations[operation].cu * items;
   const isCharged = !isGone && key && operation !== undefined && status >= 200 && status <= 299;
   if (!isCharged || cu === 0) {
-    release(passage);
-    return done();
+    passage.release();
+    return target.charged(undefined);
   }
-  access.meter.enter({ keyId: key.id, operation, chainId, requests: items, cu }, (error) => {
-    if (error === undefined) passage.chargedCu = cu;
-    release(passage);
-    done(error);
-  });
+  passage.awaitCharge(cu, target);
+  access.meter.enter({ keyId: key.id, operation, chainId, requests: items, cu }, passage);
 }
 
 /** `settle` to be awaited; rejects when the charge could not be written. */
 export function settled(passage: Passage, status: number, isGone: boolean): Promise<void> {
   return new Promise((resolve, reject) => {
-    settle(passage, status, isGone, (error) => (error === undefined ? resolve() : reject(error)));
+    const charged = (error: unknown) => (error === undefined ? resolve() : reject(error));
+    settle(passage, status, isGone, { charged });
   });
-}
-
-/** Settles what was held: what was charged is spent, the rest is free again. */
-export function release(passage: Passage): void {
-  const { reservations } = passage;
-  if (!reservations) return;
-  let unspentCu = passage.chargedCu;
-  for (const reservation of reservations.splice(0)) {
-    reservation.settle(unspentCu);
-    unspentCu = 0;
-  }
 }
 
 /** Notes a settled answer and adds the fields it carries. */

@@ -3,7 +3,7 @@ import { errorAnswer, type PlainAnswer, toResponse } from "../lib/http.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { UpstreamUnavailableError } from "../upstream/types.ts";
 import { type Passage, passageOf } from "./admission.ts";
-import { conclude, release } from "./answer.ts";
+import { conclude } from "./answer.ts";
 import { type RequestHead, RuntimeHead } from "./head.ts";
 
 /** What failed, and of which request. */
@@ -31,7 +31,7 @@ export function createErrorAnswers(log: Logger): (failure: Failure) => PlainAnsw
     // RFC 9110 §15.5.2 asks for it on every 401.
     if (answer.status === 401) answer.fields += "www-authenticate: Bearer\r\n";
     if (passage) {
-      release(passage);
+      passage.release();
       conclude(passage, answer, known.message);
     }
     return answer;

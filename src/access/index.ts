@@ -15,7 +15,8 @@ export {
 export { describeOperation, type OperationDoc } from "./describe.ts";
 export type { RequestHead } from "./head.ts";
 export { keysCommand } from "./cli/command.ts";
-export { conclude, release, settle } from "./answer.ts";
+export { conclude, settle } from "./answer.ts";
+export type { ChargeTarget } from "./meter.ts";
 export { type Check, createChecks } from "./checks.ts";
 export { createErrorAnswers, errorHandler } from "./errorHandler.ts";
 export { gate } from "./gate.ts";

@@ -16,8 +16,11 @@ export interface Charge {
   readonly cu: number;
 }
 
-/** Called when a charge is in the database, or with why it could not be written; must not throw. */
-export type Settled = (error?: unknown) => void;
+/** Told once that a charge is in the database, or why it could not be written. */
+export interface ChargeTarget {
+  /** Must not throw. @param error - undefined when all is well */
+  charged(error: unknown): void;
+}
 
 /** Charges compute units and answers what was charged. */
 export interface Meter {
@@ -31,7 +34,7 @@ export interface Meter {
   /** Resolves when the charge is in the database; rejects when it could not be written. */
   charge(charge: Charge): Promise<void>;
   /** `charge` without a promise, which costs as much as the rest of it. */
-  enter(charge: Charge, done: Settled): void;
+  enter(charge: Charge, target: ChargeTarget): void;
   /** What a key was charged from `from` to `to`, ms since the epoch, by whole hours (UTC). */
   usage(keyId: string, from: number, to: number): Promise<readonly UsageSum[]>;
   /** Units charged in the current calendar month (UTC). */
@@ -63,12 +66,12 @@ export function createMeter(store: UsageStore, clock: Clock): Meter {
     batch?.settle(failure);
   };
 
-  const enter = (charge: Charge, done: Settled) => {
+  const enter = (charge: Charge, target: ChargeTarget) => {
     if (!pending) {
       pending = new Batch(Math.floor(clock.now() / HOUR_MS));
       if (!isCommitting) setImmediate(commit);
     }
-    pending.add(charge, done);
+    pending.add(charge, target);
   };
 
   return {
@@ -76,7 +79,8 @@ export function createMeter(store: UsageStore, clock: Clock): Meter {
     enter,
     charge: (charge) =>
       new Promise((resolve, reject) => {
-        enter(charge, (error) => (error === undefined ? resolve() : reject(error)));
+        const charged = (error: unknown) => (error === undefined ? resolve() : reject(error));
+        enter(charge, { charged });
       }),
     usage: async (keyId, from, to) =>
       store.sums(keyId, Math.floor(from / HOUR_MS), Math.ceil(to / HOUR_MS)),
@@ -91,22 +95,22 @@ type OpenRow = { -readonly [Field in keyof UsageRow]: UsageRow[Field] };
 class Batch {
   /** Sums, so bounded by keys × operations × chains of one turn. */
   readonly rows = new Map<string, OpenRow>();
-  readonly #waiting: Settled[] = [];
+  readonly #waiting: ChargeTarget[] = [];
   /** Most charges of a turn go where the one before went. */
   #last: OpenRow | undefined;
 
   /** @param hour - in which they are entered, since the epoch */
   constructor(private readonly hour: number) {}
 
-  add(charge: Charge, done: Settled): void {
+  add(charge: Charge, target: ChargeTarget): void {
     const row = this.#row(charge);
     row.requests += charge.requests;
     row.cu += charge.cu;
-    this.#waiting.push(done);
+    this.#waiting.push(target);
   }
 
   settle(error?: unknown): void {
-    for (const done of this.#waiting) done(error);
+    for (const target of this.#waiting) target.charged(error);
   }
 
   #row({ keyId, operation, chainId = 0 }: Charge): OpenRow {

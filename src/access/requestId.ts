@@ -8,11 +8,19 @@ const endings = Array.from({ length: IDS_PER_PART }, (_, index) =>
 let part = "";
 let used = IDS_PER_PART;
 
-/** A new id in the form of a UUID. Making a random one for each request costs as much as a check. */
-export function newRequestId(): string {
+/**
+ * Begins a new request id, which has the form of a UUID: `requestIdPart()` and what is returned.
+ * Making a random one for each request costs as much as a check, and joining the parts half of it.
+ */
+export function newRequestIdEnding(): string {
   if (used === IDS_PER_PART) {
     part = crypto.randomUUID().slice(0, PART_LENGTH);
     used = 0;
   }
-  return part + endings[used++];
+  return endings[used++] ?? "";
+}
+
+/** What the id begins with whose ending was made last. */
+export function requestIdPart(): string {
+  return part;
 }

@@ -1,6 +1,6 @@
 import { ApiError } from "../lib/errors.ts";
 import { type Admitted, admitted, holdUnits, Passage, takeFromWindow } from "./admission.ts";
-import { release, settled, writeHeaders } from "./answer.ts";
+import { settled, writeHeaders } from "./answer.ts";
 import type { ApiKey } from "./keys.ts";
 import { operations } from "./operations.ts";
 import { offeredProtocols, SOCKET_PROTOCOL } from "./presentedKey.ts";
@@ -54,7 +54,7 @@ export function openSession(request: Request): Session {
     try {
       if (isCounted) await takeFromWindow(passage, key, items);
     } catch (error) {
-      release(passage);
+      passage.release();
       throw error;
     }
     return {

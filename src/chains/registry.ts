@@ -46,7 +46,8 @@ export function createRegistry(config: Config["networks"]): ChainRegistry {
   return {
     all,
     byId: (id) => networks.get(id),
-    byName: (name) => byName.get(normalise(name)),
+    // Most names come as they are kept.
+    byName: (name) => byName.get(name) ?? byName.get(normalise(name)),
   };
 }
 

@@ -1,10 +1,11 @@
 import { STATUS_CODES } from "node:http";
+import { putNumber, putText } from "../lib/ascii.ts";
 import type { FieldSink, PlainAnswer } from "../lib/http.ts";
 import { Spliced } from "../lib/spliced.ts";
 
 /** Answers up to this size are put together in one piece. */
 const MAX_WHOLE_BYTES = 65_536;
-const ZERO = 0x30;
+const MAX_NUMBER_LENGTH = 24;
 const nothing: readonly Uint8Array[] = [];
 
 /**
@@ -38,19 +39,12 @@ export class AnswerBytes implements FieldSink {
   /** @param text - ASCII */
   text(text: string): void {
     this.#reserve(text.length);
-    this.size += this.#bytes.write(text, this.size, "latin1");
+    this.size = putText(this.#bytes, this.size, text);
   }
 
   number(value: number): void {
-    let end = this.size + 1;
-    for (let rest = value; rest >= 10; rest = Math.floor(rest / 10)) end++;
-    this.#reserve(end - this.size);
-    let rest = value;
-    for (let at = end - 1; at >= this.size; at--) {
-      this.#bytes[at] = ZERO + (rest % 10);
-      rest = Math.floor(rest / 10);
-    }
-    this.size = end;
+    this.#reserve(MAX_NUMBER_LENGTH);
+    this.size = putNumber(this.#bytes, this.size, value);
   }
 
   #writeHead({ status, fields, more }: PlainAnswer, length: number, date: string): void {

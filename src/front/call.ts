@@ -1,12 +1,12 @@
 import {
   type Access,
+  type ChargeTarget,
   type Check,
   conclude,
   type createErrorAnswers,
   isAdmitted,
   Passage,
   type RequestObserver,
-  release,
   settle,
 } from "../access/index.ts";
 import { ApiError } from "../lib/errors.ts";
@@ -52,10 +52,12 @@ export interface CallOwner {
  * One request on its way through the gate, the route and the charge. Nothing is waited for where
  * nothing has to be.
  */
-export class Call implements Pending, Replies {
+export class Call implements Pending, Replies, ChargeTarget {
   readonly passage: Passage;
   /** Whether its answer is known, or nobody waits for it. */
   #isOver = false;
+  /** What is told once it is charged; undefined: nobody is there to be told. */
+  #answer: PlainAnswer | undefined;
   #work: { abort(): void } | undefined;
 
   constructor(
@@ -82,7 +84,7 @@ export class Call implements Pending, Replies {
 
   #letIn(): void {
     // Who left meanwhile gives back what the gate has held for it.
-    if (this.#isOver) release(this.passage);
+    if (this.#isOver) this.passage.release();
     else this.owner.admitted(this);
   }
 
@@ -102,7 +104,7 @@ export class Call implements Pending, Replies {
     if (this.#isOver) return;
     this.#work?.abort();
     this.#isOver = true;
-    settle(this.passage, GONE, true, () => this.passage.observe(GONE));
+    settle(this.passage, GONE, true, this);
   }
 
   refuseBody(): void {
@@ -112,11 +114,16 @@ export class Call implements Pending, Replies {
   reply(answer: PlainAnswer): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    settle(this.passage, answer.status, false, (error) => {
-      if (error !== undefined) return this.#tellError(error);
-      conclude(this.passage, answer);
-      this.owner.answered(this, answer);
-    });
+    this.#answer = answer;
+    settle(this.passage, answer.status, false, this);
+  }
+
+  charged(error: unknown): void {
+    const answer = this.#answer;
+    if (!answer) return this.passage.observe(GONE);
+    if (error !== undefined) return this.#tellError(error);
+    conclude(this.passage, answer);
+    this.owner.answered(this, answer);
   }
 
   fail(error: unknown): void {

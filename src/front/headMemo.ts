@@ -1,3 +1,4 @@
+import { HeadShape } from "../lib/headShape.ts";
 import { type FrontHead, HEAD_END, headStarts, MAX_LENGTH, parseHead } from "./head.ts";
 
 /** Most bytes of a head; a longer one is for the other server. */
@@ -5,13 +6,11 @@ export const MAX_HEAD_BYTES = 16_384;
 /** Heads kept of a connection, and the longest that is kept. */
 const MAX_KEPT = 4;
 const MAX_KEPT_LENGTH = 2_048;
-const ZERO = 0x30;
 
-/** A head that was read, cut where the length of the body stands. */
+/** A head that was read. */
 interface KeptHead {
   readonly head: FrontHead;
-  readonly before: Uint8Array;
-  readonly after: Uint8Array;
+  readonly shape: HeadShape;
 }
 
 /** What a text begins with: a head, the part of one, or something for the other server. */
@@ -49,31 +48,16 @@ export class HeadMemo {
     this.bodyAt = headText.length;
     if (headText.length <= MAX_KEPT_LENGTH) {
       if (this.#kept.length === MAX_KEPT) this.#kept.pop();
-      const [before, after] = [headText.slice(0, lengthStart), headText.slice(lengthEnd)];
-      this.#kept.unshift({ head, before: bytesOf(before), after: bytesOf(after) });
+      this.#kept.unshift({ head, shape: new HeadShape(headText, lengthStart, lengthEnd) });
     }
     return "head";
   }
 
-  #isSame({ head, before, after }: KeptHead, bytes: Buffer): boolean {
-    if (!hasAt(bytes, 0, before)) return false;
-    let at = before.length;
-    let length = 0;
-    // Without a body there is no length.
-    if (after.length > 0) {
-      const first = bytes[at] ?? 0;
-      for (let digit = first - ZERO; digit >= 0 && digit <= 9; ) {
-        length = length * 10 + digit;
-        if (length > MAX_LENGTH) return false;
-        digit = (bytes[++at] ?? 0) - ZERO;
-      }
-      const digits = at - before.length;
-      const isPlain = digits > 0 && (first !== ZERO || digits === 1);
-      if (!isPlain || !hasAt(bytes, at, after)) return false;
-    }
+  #isSame({ head, shape }: KeptHead, bytes: Buffer): boolean {
+    if (!shape.fits(bytes) || shape.length > MAX_LENGTH) return false;
     this.head = head;
-    this.length = length;
-    this.bodyAt = at + after.length;
+    this.length = shape.length;
+    this.bodyAt = shape.end;
     return true;
   }
 
@@ -83,15 +67,4 @@ export class HeadMemo {
       text.length < start.length ? start.startsWith(text) : text.startsWith(start),
     );
   }
-}
-
-/** Whether a part stands at a place of the bytes. */
-function hasAt(bytes: Buffer, start: number, part: Uint8Array): boolean {
-  if (start + part.length > bytes.length) return false;
-  for (let at = 0; at < part.length; at++) if (bytes[start + at] !== part[at]) return false;
-  return true;
-}
-
-function bytesOf(text: string): Uint8Array {
-  return Buffer.from(text, "latin1");
 }

@@ -27,7 +27,7 @@ export class ItemRun implements ReplyTarget {
     if (own) return this.#follow(own);
     const { isRefused, pool } = this.proxy;
     if (!isRefused(item.method)) {
-      return pool.start(this.chain.id, item, { caller: this.input.caller }, this);
+      return pool.start(this.chain.id, item, this.input, this);
     }
     this.#tellOwn(errorBytes(item.id, methodRefused(item.method)));
     return notAbortable;

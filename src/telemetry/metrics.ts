@@ -38,8 +38,8 @@ export function createMetrics(): Metrics {
     registry,
     contentType: registry.contentType,
     request(operation, status, seconds) {
-      requests.add([operation, status]);
-      duration.observe([operation], seconds);
+      requests.at(operation, status).add();
+      duration.at(operation).observe(seconds);
     },
     render: () => registry.metrics(),
   };

@@ -1,7 +1,15 @@
 import { Counter, Histogram, type Registry } from "prom-client";
 
-/** The values of a metric's labels, in the order of their names. */
-type Labels = readonly (string | number)[];
+/** The value of a label. */
+type Label = string | number;
+
+/** The values of a metric's labels, in the order of their names; there are four at most. */
+type Labels = readonly (Label | undefined)[];
+
+interface Entry<Row> {
+  readonly labels: Labels;
+  readonly row: Row;
+}
 
 /**
  * Rows of a metric by the values of its labels. Found by one look-up per label, where prom-client
@@ -9,44 +17,44 @@ type Labels = readonly (string | number)[];
  * the caller keeps few.
  */
 class Rows<Row> {
-  readonly all: { readonly labels: Labels; readonly row: Row }[] = [];
+  readonly all: Entry<Row>[] = [];
   readonly #root: Branch<Row> = new Map();
   /** What was looked up last is most often what is looked up next. */
-  #last: { readonly labels: Labels; readonly row: Row } | undefined;
+  #last: Entry<Row> | undefined;
 
   constructor(private readonly create: () => Row) {}
 
-  at(labels: Labels): Row {
-    if (this.#last && isSame(this.#last.labels, labels)) return this.#last.row;
-    const row = this.#find(labels);
-    this.#last = { labels, row };
-    return row;
+  /** Labels come one by one, since a list of them would be made for each look-up. */
+  at(one: Label, two?: Label, three?: Label, four?: Label): Row {
+    const last = this.#last;
+    if (last && isOf(last.labels, one, two, three, four)) return last.row;
+    const entry = this.#find([one, two, three, four]);
+    this.#last = entry;
+    return entry.row;
   }
 
-  #find(labels: Labels): Row {
+  #find(labels: Labels): Entry<Row> {
     let branch = this.#root;
-    const last = labels.length - 1;
-    for (let index = 0; index < last; index++) {
-      const label = labels[index] ?? "";
+    for (const label of labels.slice(0, -1)) {
       let next = branch.get(label);
       if (!(next instanceof Map)) branch.set(label, (next = new Map()));
       branch = next;
     }
-    const found = branch.get(labels[last] ?? "");
+    const last = labels.at(-1);
+    const found = branch.get(last);
     if (found !== undefined && !(found instanceof Map)) return found;
-    const row = this.create();
-    branch.set(labels[last] ?? "", row);
-    this.all.push({ labels, row });
-    return row;
+    const entry = { labels, row: this.create() };
+    branch.set(last, entry);
+    this.all.push(entry);
+    return entry;
   }
 }
 
-function isSame(one: Labels, other: Labels): boolean {
-  for (let index = 0; index < one.length; index++) if (one[index] !== other[index]) return false;
-  return true;
+function isOf(labels: Labels, one: Label, two?: Label, three?: Label, four?: Label): boolean {
+  return labels[0] === one && labels[1] === two && labels[2] === three && labels[3] === four;
 }
 
-type Branch<Row> = Map<string | number, Row | Branch<Row>>;
+type Branch<Row> = Map<Label | undefined, Entry<Row> | Branch<Row>>;
 
 /** What names a metric. */
 interface Names {
@@ -57,7 +65,7 @@ interface Names {
 
 /** A counter that costs nearly nothing to count up; prom-client sees it when it is scraped. */
 export class TallyCounter {
-  readonly #rows = new Rows(() => ({ value: 0 }));
+  readonly #rows = new Rows(() => new Count());
 
   constructor(registry: Registry, names: Names) {
     const rows = this.#rows;
@@ -72,16 +80,38 @@ export class TallyCounter {
     registry.registerMetric(metric);
   }
 
-  /** @param labels - values in the order of the names */
-  add(labels: Labels, count = 1): void {
-    this.#rows.at(labels).value += count;
+  /** The count under these values of the labels, in the order of the names. */
+  at(one: Label, two?: Label, three?: Label, four?: Label): Count {
+    return this.#rows.at(one, two, three, four);
   }
 }
 
-interface Distribution {
+/** One row of a counter. */
+class Count {
+  value = 0;
+
+  add(count = 1): void {
+    this.value += count;
+  }
+}
+
+/** One row of a histogram. */
+class Distribution {
   /** Observations per bucket, not cumulative; the last is above all bounds. */
   readonly counts: number[];
-  sum: number;
+  sum = 0;
+
+  constructor(private readonly bounds: readonly number[]) {
+    this.counts = [...bounds.map(() => 0), 0];
+  }
+
+  observe(value: number): void {
+    const { bounds, counts } = this;
+    this.sum += value;
+    let bucket = 0;
+    while (value > (bounds[bucket] ?? Number.POSITIVE_INFINITY)) bucket++;
+    counts[bucket] = (counts[bucket] ?? 0) + 1;
+  }
 }
 
 /** A histogram that costs nearly nothing to observe; prom-client sees it when it is scraped. */
@@ -89,23 +119,14 @@ export class TallyHistogram {
   readonly #rows: Rows<Distribution>;
 
   /** @param bounds - upper bounds of the buckets, ascending */
-  constructor(
-    registry: Registry,
-    names: Names,
-    private readonly bounds: readonly number[],
-  ) {
-    const empty = [...bounds.map(() => 0), 0];
-    this.#rows = new Rows(() => ({ counts: [...empty], sum: 0 }));
+  constructor(registry: Registry, names: Names, bounds: readonly number[]) {
+    this.#rows = new Rows(() => new Distribution(bounds));
     registry.registerMetric(new ScrapedHistogram(names, bounds, this.#rows));
   }
 
-  /** @param labels - values in the order of the names */
-  observe(labels: Labels, value: number): void {
-    const row = this.#rows.at(labels);
-    row.sum += value;
-    let bucket = 0;
-    while (value > (this.bounds[bucket] ?? Number.POSITIVE_INFINITY)) bucket++;
-    row.counts[bucket] = (row.counts[bucket] ?? 0) + 1;
+  /** The row under these values of the labels, in the order of the names. */
+  at(one: Label, two?: Label, three?: Label, four?: Label): Distribution {
+    return this.#rows.at(one, two, three, four);
   }
 }
 

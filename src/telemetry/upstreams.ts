@@ -107,19 +107,19 @@ export function observeUpstreams(metrics: Metrics, log: Logger, live: UpstreamLi
       latencyMs: number;
     }) {
       const { chainId, kind, outcome, upstream } = event;
-      attempts.add([chainId, upstream, kind, outcome]);
-      latency.observe([chainId, upstream], event.latencyMs / 1_000);
+      attempts.at(chainId, upstream, kind, outcome).add();
+      latency.at(chainId, upstream).observe(event.latencyMs / 1_000);
     },
     call({ chainId, kind, outcome, attempts: sent, hedged, durationMs }: CallEvent) {
-      calls.add([chainId, kind, outcome]);
-      callTime.observe([chainId, kind], durationMs / 1_000);
+      calls.at(chainId, kind, outcome).add();
+      callTime.at(chainId, kind).observe(durationMs / 1_000);
       const retried = sent - 1 - (hedged ? 1 : 0);
       // A broadcast asks several nodes from the start; those are no retries.
-      if (kind !== "broadcast" && retried > 0) retries.add([chainId, kind], retried);
-      if (hedged) hedges.add([chainId, kind]);
+      if (kind !== "broadcast" && retried > 0) retries.at(chainId, kind).add(retried);
+      if (hedged) hedges.at(chainId, kind).add();
     },
     read(event: { chainId: number; source: string; isKnown: boolean }) {
-      reads.add([event.chainId, event.source, event.isKnown ? "yes" : "no"]);
+      reads.at(event.chainId, event.source, event.isKnown ? "yes" : "no").add();
     },
     state(event: {
       chainId: number;
@@ -128,7 +128,7 @@ export function observeUpstreams(metrics: Metrics, log: Logger, live: UpstreamLi
       reason?: string | undefined;
     }) {
       const { chainId, state, upstream } = event;
-      changes.add([chainId, upstream, state]);
+      changes.at(chainId, upstream, state).add();
       const write = state === "active" ? log.info : log.warn;
       write.call(log, { ...event }, "upstream state changed");
     },

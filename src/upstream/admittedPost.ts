@@ -7,6 +7,7 @@ import type {
   HttpAnswer,
   Sending,
 } from "./connection.ts";
+import type { RequestText } from "./requestText.ts";
 
 export interface AdmittedPostOptions {
   readonly connection: Connection;
@@ -29,15 +30,14 @@ export class AdmittedPost implements Sending, AnswerTarget {
     private readonly target: AnswerTarget,
   ) {}
 
-  /** @param body - asked for when the request is sent */
-  async start(body: () => string, limits: AnswerLimits): Promise<void> {
+  async start(body: RequestText, limits: AnswerLimits): Promise<void> {
     try {
       this.#leave = await this.options.admit(this.#leaving);
     } catch {
       return;
     }
     if (this.#leaving.aborted) return this.#leave();
-    this.#sending = this.options.connection.post(body(), limits, this);
+    this.#sending = this.options.connection.post(body, limits, this);
   }
 
   answered(answer: HttpAnswer): void {

@@ -2,6 +2,7 @@ import { type TimerTask, timers, type WheelTimer } from "../lib/timerWheel.ts";
 import { classifyFault, type Verdict } from "./classify.ts";
 import type { AnswerTarget, ConnectionFault, HttpAnswer, Sending } from "./connection.ts";
 import type { MethodClass } from "./methodClass.ts";
+import { callLength, type RequestText, writeCall } from "./requestText.ts";
 import type { Sent } from "./slidingWindow.ts";
 import type { RpcCall } from "./types.ts";
 
@@ -21,7 +22,9 @@ export interface AttemptOwner {
 }
 
 /** One request to one upstream, from its place to its verdict. */
-export class Attempt<Host extends AttemptHost = AttemptHost> implements AnswerTarget, TimerTask {
+export class Attempt<Host extends AttemptHost = AttemptHost>
+  implements AnswerTarget, RequestText, TimerTask
+{
   /** When it ended, monotonic ms. */
   endMs = 0;
   #isOver = false;
@@ -39,10 +42,18 @@ export class Attempt<Host extends AttemptHost = AttemptHost> implements AnswerTa
     private readonly owner: AttemptOwner,
   ) {}
 
+  get length(): number {
+    return callLength(this.call);
+  }
+
+  writeTo(target: Buffer, at: number): number {
+    return writeCall(target, at, this.call, this.id);
+  }
+
   /** Begins to wait for the answer. @param timeoutMs - time allowed */
   follow(sending: Sending, timeoutMs: number): void {
     this.#sending = sending;
-    this.#timer = timers.setFor(timeoutMs, this);
+    this.#timer = timers.setFor(timeoutMs, this, this.startMs);
   }
 
   answered(answer: HttpAnswer): void {

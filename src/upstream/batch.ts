@@ -13,23 +13,27 @@ import type {
   HttpAnswer,
   Sending,
 } from "./connection.ts";
+import type { RequestText } from "./requestText.ts";
+import type { RpcCall } from "./types.ts";
 
 /** What an upstream's registry entry says of batches. */
 export type BatchData = NonNullable<UpstreamData["batch"]>;
 
-/** A batch is sent once it holds this many bytes, whatever its number of items. */
-const MAX_BATCH_BYTES = 256 * 1024;
+/** A batch is sent once it has this many UTF-16 units, whatever its number of items. */
+const MAX_BATCH_LENGTH = 256 * 1024;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const COMMA = 0x2c;
 /** Time for which an upstream that refused a batch is sent single requests, ms. */
 const REFUSED_MS = 60_000;
 /** Time for which a method that held up a batch is sent alone, ms, and how many such are known. */
 const SLOW_METHOD_MS = 600_000;
 const MAX_SLOW_METHODS = 64;
 
-/** One request of many, already in JSON. */
-export interface BatchItem {
+/** One request of many. */
+export interface BatchItem extends RequestText {
   readonly id: number;
-  readonly method: string;
-  readonly text: string;
+  readonly call: Pick<RpcCall, "method">;
 }
 
 export interface BatcherOptions {
@@ -82,7 +86,7 @@ class Pending implements Sending, AnswerTarget {
 }
 
 /** Requests sent as one array. */
-class Together implements AnswerTarget {
+class Together implements AnswerTarget, RequestText {
   #sending: Sending | undefined;
   #patience: WheelTimer | undefined;
   #isApart = false;
@@ -98,7 +102,7 @@ class Together implements AnswerTarget {
 
   start(): void {
     for (const item of this.items) item.together = this;
-    this.#sending = this.host.send(() => this.#text(), this.limits, this);
+    this.#sending = this.host.send(this, this.limits, this);
     this.#watch(this.host.options.now());
   }
 
@@ -133,10 +137,23 @@ class Together implements AnswerTarget {
     for (const item of this.items) item.faulted(fault);
   }
 
+  get length(): number {
+    let length = 2;
+    for (const { item } of this.items) length += item.length + 1;
+    return length;
+  }
+
   /** Those who left while the batch waited for its turn are not sent. */
-  #text(): string {
-    const waiting = this.items.filter(({ isSettled }) => !isSettled);
-    return `[${waiting.map(({ item }) => item.text).join(",")}]`;
+  writeTo(target: Buffer, start: number): number {
+    target[start] = OPEN_BRACKET;
+    let at = start + 1;
+    for (const { item, isSettled } of this.items) {
+      if (isSettled) continue;
+      if (at > start + 1) target[at++] = COMMA;
+      at = item.writeTo(target, at);
+    }
+    target[at] = CLOSE_BRACKET;
+    return at + 1;
   }
 
   /** Sends items apart when their batch is slow although the node is not. */
@@ -145,7 +162,7 @@ class Together implements AnswerTarget {
       const late = this.items.filter(({ isSettled }) => !isSettled);
       if (this.#isApart) {
         // Alone and still not answered: these are what the others waited for.
-        for (const { item } of late) this.host.rememberSlow(item.method);
+        for (const { item } of late) this.host.rememberSlow(item.call.method);
         return;
       }
       if (this.host.options.answeredSince(startMs)) {
@@ -161,7 +178,7 @@ class Together implements AnswerTarget {
     if (item.isSettled) return;
     const post = new AdmittedPost(this.host.options, item);
     item.apart = post;
-    void post.start(() => item.item.text, this.limits);
+    void post.start(item.item, this.limits);
   }
 }
 
@@ -175,7 +192,7 @@ const atNoTime = { now: () => 0 };
  */
 export class Batcher {
   #open: Pending[] = [];
-  #openBytes = 0;
+  #openLength = 0;
   #limits: AnswerLimits | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #offUntilMs = Number.NEGATIVE_INFINITY;
@@ -187,29 +204,24 @@ export class Batcher {
   /** Sends one request with others of the same moment. */
   post(item: BatchItem, limits: AnswerLimits, target: AnswerTarget): Sending {
     const nowMs = this.options.now();
-    if (nowMs < this.#offUntilMs || (this.#slow.size > 0 && this.#isSlow(item.method, nowMs))) {
-      return this.postAlone(item, limits, target);
+    if (nowMs < this.#offUntilMs || (this.#slow.size > 0 && this.#isSlow(item.call.method, nowMs))) {
+      return this.send(item, limits, target);
     }
     const pending = new Pending(item, target);
     this.#limits = limits;
     this.#open.push(pending);
-    this.#openBytes += item.text.length;
+    this.#openLength += item.length;
     const isFull =
-      this.#open.length >= this.options.batch.maxItems || this.#openBytes >= MAX_BATCH_BYTES;
+      this.#open.length >= this.options.batch.maxItems || this.#openLength >= MAX_BATCH_LENGTH;
     if (isFull) this.#flush();
     else if (this.#open.length === 1) this.#schedule();
     return pending;
   }
 
-  /** Sends one request by itself. */
-  postAlone(item: BatchItem, limits: AnswerLimits, target: AnswerTarget): Sending {
-    return this.send(() => item.text, limits, target);
-  }
-
   /** Sends one HTTP request. Where the pace counts those, it is waited for; items were counted before. */
-  send(body: () => string, limits: AnswerLimits, target: AnswerTarget): Sending {
+  send(body: RequestText, limits: AnswerLimits, target: AnswerTarget): Sending {
     const { batch, connection } = this.options;
-    if (batch.countAs !== "requests") return connection.post(body(), limits, target);
+    if (batch.countAs !== "requests") return connection.post(body, limits, target);
     const post = new AdmittedPost(this.options, target);
     void post.start(body, limits);
     return post;
@@ -241,10 +253,10 @@ export class Batcher {
     clearTimeout(this.#timer);
     const items = this.#open.filter(({ isSettled }) => !isSettled);
     this.#open = [];
-    this.#openBytes = 0;
+    this.#openLength = 0;
     const [first] = items;
     if (!first || !this.#limits) return;
-    if (items.length === 1) first.apart = this.postAlone(first.item, this.#limits, first);
+    if (items.length === 1) first.apart = this.send(first.item, this.#limits, first);
     else new Together(this, items, this.#limits).start();
   };
 }

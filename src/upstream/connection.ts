@@ -1,4 +1,5 @@
 import type { AnswerMemory } from "./memory.ts";
+import type { RequestText } from "./requestText.ts";
 
 /** An HTTP answer read to its end. */
 export interface HttpAnswer {
@@ -62,7 +63,7 @@ export interface Connection {
    * Posts a JSON body and reads the answer whole. Every call passes through here, so it takes an
    * object to call back and makes no promise.
    */
-  post(body: string, limits: AnswerLimits, target: AnswerTarget): Sending;
+  post(body: RequestText, limits: AnswerLimits, target: AnswerTarget): Sending;
   /** Closes idle connections. */
   close(): void;
 }

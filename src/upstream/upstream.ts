@@ -27,8 +27,6 @@ const MIN_BATCH_PATIENCE_MS = 250;
 /** A node notices within this time that we hung up; until then its place stays taken. */
 const MAX_GOODBYE_MS = 100;
 const MAX_ID = 0x7fff_ffff;
-/** Names that JSON writes as they are. */
-const plainName = /^\w+$/;
 
 export interface UpstreamOptions {
   readonly chainId: number;
@@ -203,14 +201,11 @@ export class Upstream implements AttemptHost {
   }
 
   #post(attempt: Attempt, isAlone: boolean): Sending {
-    const { call, id } = attempt;
-    const text = encodeCall(call, id);
     const limits = this.#limits;
-    if (!this.#batcher) return this.options.connection.post(text, limits, attempt);
-    const item = { id, method: call.method, text };
+    if (!this.#batcher) return this.options.connection.post(attempt, limits, attempt);
     return isAlone
-      ? this.#batcher.postAlone(item, limits, attempt)
-      : this.#batcher.post(item, limits, attempt);
+      ? this.#batcher.send(attempt, limits, attempt)
+      : this.#batcher.post(attempt, limits, attempt);
   }
 
   judge(answer: HttpAnswer, id: number): Verdict {
@@ -266,11 +261,6 @@ export class Upstream implements AttemptHost {
   eject(reason = "silent"): void {
     this.record.eject(reason, this.options.clock.monotonic());
   }
-}
-
-function encodeCall(call: RpcCall, id: number): string {
-  const method = plainName.test(call.method) ? `"${call.method}"` : JSON.stringify(call.method);
-  return `{"jsonrpc":"2.0","id":${id},"method":${method},"params":${call.params ?? "[]"}}`;
 }
 
 /** Whether we ended the request, and not the node. */

@@ -21,7 +21,7 @@ test("a tallied counter is scraped as prom-client's own, each time anew", async 
   for (let round = 0; round < 2; round++) {
     for (const { chain, kind, value } of rows) {
       const count = Math.ceil(value);
-      tally.add([chain, kind], count);
+      tally.at(chain, kind).add(count);
       counter.inc({ chain, kind }, count);
     }
     expect(await sorted(mine)).toEqual(await sorted(theirs));
@@ -33,7 +33,7 @@ test("a tallied histogram is scraped as prom-client's own, bounds included", asy
   const tally = new TallyHistogram(mine, names, bounds);
   const histogram = new Histogram({ ...names, buckets: bounds, registers: [theirs] });
   for (const { chain, kind, value } of rows) {
-    tally.observe([chain, kind], value);
+    tally.at(chain, kind).observe(value);
     histogram.observe({ chain, kind }, value);
   }
   expect(await sorted(mine)).toEqual(await sorted(theirs));

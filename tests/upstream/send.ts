@@ -6,6 +6,7 @@ import {
   ConnectionError,
   type HttpAnswer,
 } from "../../src/upstream/connection.ts";
+import type { RequestText } from "../../src/upstream/requestText.ts";
 
 export interface SendOptions extends AnswerLimits {
   /** Ends the request, whatever its state. */
@@ -29,9 +30,19 @@ export async function send(
         answered: resolve,
         faulted: (fault: ConnectionError["fault"]) => reject(new ConnectionError(fault)),
       };
-      const sending = connection.post(body, limits, target);
+      const sending = connection.post(requestText(body), limits, target);
       return { abort: () => sending.drop() };
     },
     () => gone,
   );
+}
+
+function requestText(body: string): RequestText {
+  return { length: body.length, writeTo: (bytes, at) => at + bytes.write(body, at) };
+}
+
+/** What a request would be sent as. */
+export function textOf(body: RequestText): string {
+  const bytes = Buffer.alloc(3 * body.length);
+  return bytes.toString("utf8", 0, body.writeTo(bytes, 0));
 }

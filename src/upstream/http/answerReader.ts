@@ -2,9 +2,9 @@ import { pieceOf } from "../../lib/piece.ts";
 import type { AnswerLimits } from "../connection.ts";
 import { type Lease, MIN_COUNTED_BYTES } from "../memory.ts";
 import { ChunkReader } from "./chunks.ts";
-import type { AnswerHead, HeadReader } from "./head.ts";
+import { type AnswerHead, HEAD_END, type HeadReader } from "./head.ts";
 
-const HEAD_END = Buffer.from("\r\n\r\n");
+const headEnd = Buffer.from(HEAD_END);
 const MAX_HEAD_BYTES = 16_384;
 /** Interim answers before the one that counts. */
 const MAX_INTERIM = 8;
@@ -101,7 +101,7 @@ export class AnswerReader {
   #readHead(bytes: Buffer): Progress {
     const all = this.#kept ? Buffer.concat([this.#kept, bytes]) : bytes;
     this.#kept = undefined;
-    const end = all.indexOf(HEAD_END);
+    const end = all.indexOf(headEnd);
     if (end === -1 || end > MAX_HEAD_BYTES) {
       if (all.length > MAX_HEAD_BYTES) return "malformed";
       this.#kept = all;

@@ -1,4 +1,5 @@
 import { Cancel } from "../../lib/cancel.ts";
+import { pieceOf } from "../../lib/piece.ts";
 import {
   type AnswerLimits,
   type AnswerTarget,
@@ -7,9 +8,12 @@ import {
   type Sending,
 } from "../connection.ts";
 import type { Lease } from "../memory.ts";
+import type { RequestText } from "../requestText.ts";
 import { AnswerReader } from "./answerReader.ts";
 import { isPacked, unpack } from "./decode.ts";
-import type { HeadReader } from "./head.ts";
+import type { AnswerHead, HeadReader } from "./head.ts";
+
+const noBytes = new Uint8Array(0);
 
 /** Who carries an exchange at the moment, and is told when it is given up. */
 export interface Carrier {
@@ -18,8 +22,8 @@ export interface Carrier {
 
 /** One request and its answer, whichever connection carries them. */
 export class Exchange implements Sending {
-  /** Reads the answer; a request that is sent once more begins with a fresh one. */
-  reader: AnswerReader;
+  /** Reads an answer that comes in pieces; a request that is sent once more begins anew. */
+  #reader: AnswerReader | undefined;
   /** Whether it was sent once more, on a connection of its own. */
   isRepeated = false;
   /** When it was last written, monotonic ms. */
@@ -27,6 +31,8 @@ export class Exchange implements Sending {
   carrier: Carrier | undefined;
   isSettled = false;
   #isDropped = false;
+  /** The body of an answer that came all at once. */
+  #whole: Uint8Array = noBytes;
   #leaving: Cancel | undefined;
 
   /**
@@ -34,12 +40,20 @@ export class Exchange implements Sending {
    * @param heads - reads the heads of the server's answers
    */
   constructor(
-    readonly body: string,
+    readonly body: RequestText,
     readonly limits: AnswerLimits,
     private readonly heads: HeadReader,
     private readonly target: AnswerTarget,
-  ) {
-    this.reader = this.#newReader();
+  ) {}
+
+  get reader(): AnswerReader {
+    this.#reader ??= new AnswerReader(this.limits, this.heads);
+    return this.#reader;
+  }
+
+  /** Whether anything came of the answer. */
+  get hasBegun(): boolean {
+    return this.#reader?.hasBegun ?? false;
   }
 
   /** Aborts when the exchange is given up; made for what waits, which few do. */
@@ -51,8 +65,26 @@ export class Exchange implements Sending {
   /** Begins anew on a fresh connection. */
   repeat(): void {
     this.isRepeated = true;
-    this.reader.lease?.release();
-    this.reader = this.#newReader();
+    this.#reader?.lease?.release();
+    this.#reader = undefined;
+  }
+
+  /**
+   * Takes an answer that came all at once, behind a head that is known.
+   * @returns its head; undefined when it is no such answer
+   */
+  takeWhole(bytes: Buffer): AnswerHead | undefined {
+    const { heads } = this;
+    if (this.#reader || !heads.isWhole(bytes)) return undefined;
+    if (bytes.length - heads.bodyAt > this.limits.maxBytes) return undefined;
+    this.#whole = pieceOf(bytes, heads.bodyAt);
+    return heads.head;
+  }
+
+  /** Passes on what `takeWhole` took. */
+  completeWhole({ status, retryAfter }: AnswerHead): void {
+    this.isSettled = true;
+    this.target.answered({ status, retryAfter, bytes: this.#whole });
   }
 
   /** The answer is complete. */
@@ -81,7 +113,7 @@ export class Exchange implements Sending {
 
   #end(): void {
     this.isSettled = true;
-    this.reader.lease?.release();
+    this.#reader?.lease?.release();
   }
 
   async #unpack(): Promise<void> {
@@ -97,10 +129,6 @@ export class Exchange implements Sending {
     } finally {
       releaseLater(lease);
     }
-  }
-
-  #newReader(): AnswerReader {
-    return new AnswerReader(this.limits, this.heads);
   }
 }
 

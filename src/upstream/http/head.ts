@@ -1,3 +1,5 @@
+import { HeadShape } from "../../lib/headShape.ts";
+
 /** How the end of a body is told (RFC 9112, section 6.3). */
 export type Framing =
   | { readonly kind: "length"; readonly length: number }
@@ -23,18 +25,55 @@ const noBody: Framing = { kind: "length", length: 0 };
 const chunked: Framing = { kind: "chunked" };
 const untilClose: Framing = { kind: "close" };
 
+/** The line behind which a body begins, with the end of the line before it. */
+export const HEAD_END = "\r\n\r\n";
+const LENGTH_FIELD = /\r\ncontent-length:[ \t]*/gi;
+
 /** Reads the heads of one server's answers, of which one is most often the same as the last. */
 export class HeadReader {
-  #text = "";
-  #head: AnswerHead | undefined;
+  /** Of the whole answer that was found last: its head, and where its body begins. */
+  head: AnswerHead | undefined;
+  bodyAt = 0;
+  #shape: HeadShape | undefined;
+  /** Heads in a row that were not like the one before. */
+  #others = 0;
 
-  /** As `parseHead`. */
+  /** As `parseHead`; remembers the head. */
   read(text: string): AnswerHead | undefined {
-    if (text === this.#text) return this.#head;
-    this.#head = parseHead(text);
-    this.#text = text;
-    return this.#head;
+    const head = parseHead(text);
+    // A server that says something new each time is listened to less and less.
+    const isWorth = (this.#others & (this.#others - 1)) === 0;
+    this.#others++;
+    if (head && isWorth && isPlain(head)) {
+      this.head = head;
+      this.#shape = shapeOf(text);
+    }
+    return head;
   }
+
+  /** Whether bytes are an answer from start to end, with a head like the last one read. */
+  isWhole(bytes: Uint8Array): boolean {
+    const shape = this.#shape;
+    if (!shape?.fits(bytes) || shape.end + shape.length !== bytes.length) return false;
+    this.bodyAt = shape.end;
+    this.#others = 0;
+    return true;
+  }
+}
+
+/** Whether a body behind such a head needs only be cut off. */
+function isPlain({ status, framing, keepAlive, encoding }: AnswerHead): boolean {
+  const hasBody = status === 200 || status >= 400;
+  return hasBody && keepAlive && framing.kind === "length" && encoding === "";
+}
+
+/** @returns undefined when the length stands there more than once, or nowhere */
+function shapeOf(text: string): HeadShape | undefined {
+  const [field, ...more] = text.matchAll(LENGTH_FIELD);
+  if (!field || more.length > 0) return undefined;
+  const start = field.index + field[0].length;
+  const digits = /^\d*/.exec(text.slice(start))?.[0] ?? "";
+  return new HeadShape(text + HEAD_END, start, start + digits.length);
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Socket, SocketHandler, TLSOptions } from "bun";
 import type { AnswerLimits, AnswerTarget, Connection, Sending } from "../connection.ts";
+import type { RequestText } from "../requestText.ts";
 import { Exchange } from "./exchange.ts";
 import { HeadReader } from "./head.ts";
 import { RequestWriter } from "./requestWriter.ts";
@@ -65,7 +66,7 @@ export class Origin implements Connection, WireOwner {
     this.#handler = this.#createHandler();
   }
 
-  post(body: string, limits: AnswerLimits, target: AnswerTarget): Sending {
+  post(body: RequestText, limits: AnswerLimits, target: AnswerTarget): Sending {
     const exchange = new Exchange(body, limits, this.#heads, target);
     // Requests of one turn of the event loop are written one right after the other, so that a server
     // that sleeps is woken once for all of them.

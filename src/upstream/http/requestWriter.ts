@@ -1,4 +1,5 @@
 import type { Socket } from "bun";
+import type { RequestText } from "../requestText.ts";
 
 /** Bodies up to this size are put together in place; larger ones are few. */
 const MAX_BODY_BYTES = 32_768;
@@ -33,9 +34,9 @@ export class RequestWriter {
    * Writes a request.
    * @returns what the socket has not taken yet; undefined: nothing; "closed": it takes nothing more
    */
-  write(socket: Socket<unknown>, body: string): Uint8Array | "closed" | undefined {
+  write(socket: Socket<unknown>, body: RequestText): Uint8Array | "closed" | undefined {
     if (body.length * MAX_UNIT_BYTES > MAX_BODY_BYTES) return this.#writeLarge(socket, body);
-    const length = this.#bytes.write(body, this.#bodyAt, "utf8");
+    const length = body.writeTo(this.#bytes, this.#bodyAt) - this.#bodyAt;
     const start = this.#placeHead(length);
     const size = this.#bodyAt + length - start;
     const written = socket.write(this.#bytes, start, size);
@@ -59,8 +60,9 @@ export class RequestWriter {
     return start;
   }
 
-  #writeLarge(socket: Socket<unknown>, body: string): Uint8Array | "closed" | undefined {
-    const bytes = Buffer.from(body);
+  #writeLarge(socket: Socket<unknown>, body: RequestText): Uint8Array | "closed" | undefined {
+    const whole = Buffer.allocUnsafeSlow(body.length * MAX_UNIT_BYTES);
+    const bytes = whole.subarray(0, body.writeTo(whole, 0));
     const head = Buffer.from(`${this.#head.toString("latin1")}${bytes.length}\r\n\r\n`, "latin1");
     const request = Buffer.concat([head, bytes]);
     const written = socket.write(request);

@@ -1,6 +1,7 @@
 import type { Socket } from "bun";
 import type { Progress } from "./answerReader.ts";
 import type { Carrier, Exchange } from "./exchange.ts";
+import type { AnswerHead } from "./head.ts";
 import type { RequestWriter } from "./requestWriter.ts";
 
 /** Told what becomes of a connection. */
@@ -55,7 +56,10 @@ export class Wire implements Carrier {
     const exchange = this.#exchange;
     // Nobody asked: an answer to nothing, or the words with which a server hangs up.
     if (!exchange) return this.close();
-    this.#advance(exchange, exchange.reader.read(bytes));
+    const head = this.#unsent ? undefined : exchange.takeWhole(bytes);
+    if (!head) return this.#advance(exchange, exchange.reader.read(bytes));
+    this.#free(head);
+    exchange.completeWhole(head);
   }
 
   /** The socket takes more. */
@@ -73,7 +77,7 @@ export class Wire implements Carrier {
 
   drop(exchange: Exchange): void {
     if (this.#exchange !== exchange) return;
-    if (this.#carried > 0 && !exchange.reader.hasBegun) this.owner.wasSilent(exchange);
+    if (this.#carried > 0 && !exchange.hasBegun) this.owner.wasSilent(exchange);
     this.close();
   }
 
@@ -96,14 +100,21 @@ export class Wire implements Carrier {
 
   #finish(exchange: Exchange): void {
     const { head, hasSurplus } = exchange.reader;
+    const isKept = head?.keepAlive === true && !hasSurplus && !this.#unsent && !this.#isClosed;
+    if (isKept) this.#free(head);
+    else {
+      this.#exchange = undefined;
+      this.close();
+    }
+    exchange.complete();
+  }
+
+  /** An answer came to its end: the connection can carry another. */
+  #free({ keepAliveMs }: AnswerHead): void {
     this.#exchange = undefined;
     this.#carried++;
-    const isKept = head?.keepAlive === true && !hasSurplus && !this.#unsent && !this.#isClosed;
-    if (isKept) {
-      if (head.keepAliveMs !== undefined) this.keepAliveMs = head.keepAliveMs;
-      this.owner.freed(this);
-    } else this.close();
-    exchange.complete();
+    if (keepAliveMs !== undefined) this.keepAliveMs = keepAliveMs;
+    this.owner.freed(this);
   }
 
   /** Holds the server back until there is memory for its answer. */
@@ -128,7 +139,7 @@ export class Wire implements Carrier {
     if (!exchange || this.#isClosed) return this.close();
     if (exchange.reader.end()) return this.#finish(exchange);
     this.close();
-    if (exchange.reader.hasBegun) exchange.fail("truncated");
+    if (exchange.hasBegun) exchange.fail("truncated");
     else if (this.#carried > 0 && !exchange.isRepeated) this.owner.diedIdle(exchange);
     else exchange.fail("unreachable");
   }

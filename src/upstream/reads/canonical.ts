@@ -11,17 +11,26 @@ const addressMembers: ReadonlySet<string> = new Set([
 ]);
 /** Members of filters and of EIP-1898 references that hold block numbers. */
 const blockMembers: ReadonlySet<string> = new Set(["fromBlock", "toBlock", "blockNumber"]);
-/** Keys longer than this are replaced by their digest. */
-const MAX_KEY_LENGTH = 256;
+/** Params longer than this are replaced by their digest. */
+const MAX_LENGTH = 256;
+
+/** A text that is equal for calls that ask the same. */
+export function canonicalKey(read: ReadCall): string {
+  return keyOf(read.call.method, canonicalParams(read));
+}
+
+/** `canonicalKey` from the canonical params. */
+export function keyOf(method: string, params: string): string {
+  return `${method} ${params}`;
+}
 
 /**
- * A text that is equal for calls that ask the same: the case of addresses and the leading zeros of
- * block numbers make no difference; every other byte of the params does.
+ * A text that is equal for calls of one method that ask the same: the case of addresses and the
+ * leading zeros of block numbers make no difference; every other byte of the params does.
  */
-export function canonicalKey(read: ReadCall): string {
+export function canonicalParams(read: ReadCall): string {
   const { params: text = "[]" } = read.call;
-  const params = isCanonical(text) ? text : (canonicalParams(read) ?? text);
-  return shorten(`${read.call.method} ${params}`);
+  return isCanonical(text) ? text : shorten(rewrite(read) ?? text);
 }
 
 /** Upper case, leading zeros, white space, escapes, numbers: what writing params anew may change. */
@@ -29,10 +38,10 @@ const changeable = /[A-Z \\\t\r\n]|0x0[0-9a-f]|[[:,][-+\d]/;
 
 /** Whether params are sure to be in their canonical form as they stand. */
 function isCanonical(text: string): boolean {
-  return text.length <= MAX_KEY_LENGTH && !changeable.test(text);
+  return text.length <= MAX_LENGTH && !changeable.test(text);
 }
 
-function canonicalParams({ call, method, refs, ...read }: ReadCall): string | undefined {
+function rewrite({ call, method, refs, ...read }: ReadCall): string | undefined {
   const params = read.params ?? readParams(call);
   if (!method || !params || refs.kind === "unknown" || !isExact(params)) return undefined;
   const blockIndex = method.subject.kind === "at" ? method.subject.index : -1;
@@ -73,7 +82,7 @@ function isExact(value: unknown): boolean {
   return Object.values(value).every(isExact);
 }
 
-function shorten(key: string): string {
-  if (key.length <= MAX_KEY_LENGTH) return key;
-  return new Bun.CryptoHasher("sha256").update(key).digest("base64");
+function shorten(params: string): string {
+  if (params.length <= MAX_LENGTH) return params;
+  return new Bun.CryptoHasher("sha256").update(params).digest("base64");
 }

@@ -36,7 +36,6 @@ export interface FlightHost {
 
 /** A read sent to nodes for all who ask the same, by the rules of the one who began it. */
 export class ReadFlight extends Flight<Shown> implements ReadTarget, ReadRules {
-  readonly method: string;
   /** As the reader's when it began. */
   readonly generation: number;
   #underWay: { abort(): void } | undefined;
@@ -50,8 +49,7 @@ export class ReadFlight extends Flight<Shown> implements ReadTarget, ReadRules {
     minHead: number,
     pilot: Passenger<Shown>,
   ) {
-    super(host.flights, key, begunAt, minHead, pilot);
-    this.method = read.call.method;
+    super(host.flights, read.call.method, key, begunAt, minHead, pilot);
     this.generation = host.generation;
   }
 

@@ -8,7 +8,7 @@ import { namedBlock, neededHead, type View } from "./belief.ts";
 import { type ReadCall, readCall, readParams } from "./blockRefs.ts";
 import type { AnswerCache, KeptAnswer } from "./cache.ts";
 import { Callers, type CallerView } from "./callers.ts";
-import { canonicalKey } from "./canonical.ts";
+import { canonicalKey, canonicalParams, keyOf } from "./canonical.ts";
 import { Finality, type FinalityRule } from "./finality.ts";
 import { localResult } from "./localReply.ts";
 import { isShareable } from "./methods.ts";
@@ -93,7 +93,7 @@ export class ChainReader implements FlightHost {
     target: ReplyTarget,
   ): CallUnderWay {
     const read = readCall(call);
-    const key = isShareable(call.method, read.method) ? canonicalKey(read) : "";
+    const key = isShareable(call.method, read.method) ? canonicalParams(read) : "";
     const ticket = new Ticket(this, read, key, deadlineMs, this.#callers.of(caller), target);
     const known = this.#answerHere(read) ?? this.#answerKept(read, key, ticket.caller);
     if (known) ticket.tell(known);
@@ -116,7 +116,7 @@ export class ChainReader implements FlightHost {
   /** What was kept because it cannot change. */
   #answerKept(read: ReadCall, key: string, caller: CallerView): RpcReply | undefined {
     if (key === "" || !mayBeKept(read)) return undefined;
-    const kept = this.options.cache.get(this.options.chain.id, key);
+    const kept = this.options.cache.get(this.options.chain.id, keyOf(read.call.method, key));
     if (kept?.block !== undefined) caller.saw(kept.block);
     return kept && keptReply(kept);
   }
@@ -145,7 +145,7 @@ export class ChainReader implements FlightHost {
     const key = deadlineMs === undefined ? ticket.key : `${deadlineMs} ${ticket.key}`;
     const view = this.#view(read, caller);
     const minHead = neededHead(read, view, this.options.pool);
-    const running = this.flights.find(key);
+    const running = this.flights.find(read.call.method, key);
     if (!running || running.lowestHead < minHead || !caller.isSince(running.begunAt)) {
       return this.#depart(ticket, key, view, minHead);
     }
@@ -286,7 +286,7 @@ class Ticket implements Passenger<Shown>, CallUnderWay {
   constructor(
     private readonly reader: ChainReader,
     readonly read: ReadCall,
-    /** Equal for calls that ask the same; empty for one that is not shared. */
+    /** Equal for calls of the method that ask the same; empty for one that is not shared. */
     readonly key: string,
     readonly deadlineMs: number | undefined,
     readonly caller: CallerView,

@@ -12,12 +12,14 @@ export abstract class Flight<Reply> {
   #others: Passenger<Reply>[] | undefined;
 
   /**
-   * @param key - equal for calls that ask the same
+   * @param method - of the call
+   * @param key - equal for calls of the method that ask the same; empty: the call is not shared
    * @param begunAt - when it began, on the scale of `Callers.tick`
    * @param minHead - lowest block its answer is from; -1: any
    */
   constructor(
     private readonly flights: Flights<Reply>,
+    readonly method: string,
     readonly key: string,
     readonly begunAt: number,
     readonly lowestHead: number,
@@ -56,22 +58,33 @@ export abstract class Flight<Reply> {
   }
 }
 
+/** Methods that are kept when none of their calls is under way; callers may make up names. */
+const MAX_METHODS = 256;
+const MAX_KEPT_LENGTH = 64;
+
 /** Identical reads under way, which share one upstream call. Holds only calls under way. */
 export class Flights<Reply> {
-  readonly #byKey = new Map<string, Flight<Reply>>();
+  /** By method and key: both as one text would have to be made for each call. */
+  readonly #byMethod = new Map<string, Map<string, Flight<Reply>>>();
 
-  find(key: string): Flight<Reply> | undefined {
-    return this.#byKey.get(key);
+  find(method: string, key: string): Flight<Reply> | undefined {
+    return this.#byMethod.get(method)?.get(key);
   }
 
   /** Whoever comes later needs the later one; an earlier one goes on for those aboard. */
   announce(flight: Flight<Reply>): void {
-    this.#byKey.set(flight.key, flight);
+    let ofMethod = this.#byMethod.get(flight.method);
+    if (!ofMethod) this.#byMethod.set(flight.method, (ofMethod = new Map()));
+    ofMethod.set(flight.key, flight);
   }
 
   forget(flight: Flight<Reply>): void {
-    if (flight.key !== "" && this.#byKey.get(flight.key) === flight) {
-      this.#byKey.delete(flight.key);
-    }
+    const { method, key } = flight;
+    if (key === "") return;
+    const ofMethod = this.#byMethod.get(method);
+    if (ofMethod?.get(key) === flight) ofMethod.delete(key);
+    if (ofMethod?.size !== 0) return;
+    const isKept = method.length <= MAX_KEPT_LENGTH && this.#byMethod.size <= MAX_METHODS;
+    if (!isKept) this.#byMethod.delete(method);
   }
 }

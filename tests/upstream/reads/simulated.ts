@@ -9,6 +9,7 @@ import {
 import { Cancel, type CancelSignal } from "../../../src/lib/cancel.ts";
 import type { Connect } from "../../../src/upstream/connection.ts";
 import { registryOf } from "../node.ts";
+import { textOf } from "../send.ts";
 
 /** A chain that exists in memory: one block after another, some with logs. */
 export class SimulatedChain {
@@ -118,7 +119,7 @@ export function simulate(options: SimulationOptions = {}): Simulation {
     return {
       post(body, _limits, target) {
         const cancel = new Cancel();
-        answerHttp(chain, node, dice, body, cancel).then(
+        answerHttp(chain, node, dice, textOf(body), cancel).then(
           (answer) => cancel.aborted || target.answered(answer),
           () => cancel.aborted || target.faulted("unreachable"),
         );
