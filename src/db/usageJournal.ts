@@ -64,14 +64,16 @@ interface State {
  * long as this process was the last to write; another one that writes reads the journal first.
  */
 export function createUsageJournal({ client }: Pick<SqliteConnection, "client">): UsageJournal {
-  const self = crypto.randomUUID();
+  /** Names this process and its sums; a new name disowns sums that are not right. */
+  let self = crypto.randomUUID();
   client.run(PENDING_TABLE);
   const readState = client.query<State, []>("SELECT owner, through, folded_to FROM usage_fold");
   const take = client.query<null, [string]>("UPDATE usage_fold SET owner = ?");
   const clear = client.query("DELETE FROM temp.usage_pending");
   const lines = client.query<Line, []>("SELECT seq, at, charges FROM usage_journal ORDER BY seq");
-  const addLine = client.query<null, [number, string]>(
-    "INSERT INTO usage_journal (at, charges) VALUES (?, ?)",
+  // One statement for looking who wrote last and for writing costs half of a transaction of two.
+  const addLine = client.query<null, [number, string, string]>(
+    "INSERT INTO usage_journal (at, charges) SELECT ?, ? FROM usage_fold WHERE owner = ?",
   );
   const addPending = client.query(ADD_PENDING);
   const lastLine = client.query<{ seq: number }, []>("SELECT max(seq) AS seq FROM usage_journal");
@@ -106,17 +108,26 @@ export function createUsageJournal({ client }: Pick<SqliteConnection, "client">)
     if (refresh()) take.run(self);
   };
   const takeOver = client.transaction(own);
-  const write = client.transaction((rows: readonly UsageRow[], at: number) => {
+  /** @returns false when another process wrote last: nothing is written, and the sums are not right */
+  const write = (all: readonly Values[], at: number): boolean => {
+    try {
+      for (const values of all) add(values, generation, at);
+      return addLine.run(at, JSON.stringify(all), self).changes > 0;
+    } catch (error) {
+      self = crypto.randomUUID();
+      throw error;
+    }
+  };
+  const takeOverAndWrite = client.transaction((all: readonly Values[], at: number) => {
     own();
-    const all = rows.map(toValues);
-    addLine.run(at, JSON.stringify(all));
-    for (const values of all) add(values, generation, at);
+    write(all, at);
   });
 
   const journal: UsageJournal = {
     append(rows, at) {
       if (rows.length === 0) return;
-      write.immediate(rows, at);
+      const all = rows.map(toValues);
+      if (!write(all, at)) takeOverAndWrite.immediate(all, at);
       gathered += rows.length;
     },
     refresh: client.transaction(() => void refresh()),
