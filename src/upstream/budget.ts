@@ -1,3 +1,5 @@
+import { remaining } from "../lib/decay.ts";
+
 /** Extra requests (retries and hedges) allowed per call, on average. */
 const EXTRA_PER_CALL = 0.15;
 /** Extra requests that are always possible after a quiet time, and their refill per second. */
@@ -40,7 +42,7 @@ export class RetryBudget {
   #age(nowMs: number): void {
     const elapsedMs = nowMs - this.#updatedAtMs;
     this.#updatedAtMs = nowMs;
-    this.#saved *= 2 ** (-elapsedMs / SAVING_HALF_LIFE_MS);
+    this.#saved *= remaining(elapsedMs, SAVING_HALF_LIFE_MS);
     this.#reserve = Math.min(RESERVE, this.#reserve + (elapsedMs / 1_000) * RESERVE_PER_SECOND);
   }
 }

@@ -1,3 +1,4 @@
+import { remaining } from "../lib/decay.ts";
 import { type MethodClass, methodClasses } from "./methodClass.ts";
 
 /** Failures in a row without any answer after which an upstream is ejected at once. */
@@ -187,7 +188,7 @@ function learnError(estimate: ClassHealth, failed: 0 | 1, nowMs: number) {
 }
 
 function halving(idleMs: number, halfLifeMs: number): number {
-  return 2 ** (-Math.max(0, idleMs) / halfLifeMs);
+  return remaining(Math.max(0, idleMs), halfLifeMs);
 }
 
 /** The parts of an expected cost, each in ms. */

@@ -143,7 +143,8 @@ export class Monitor {
   touch(nowMs = this.options.clock.monotonic()): void {
     this.#lastUseMs = nowMs;
     this.#callsSincePoke++;
-    if (this.#closed) return;
+    // Most often all are watched already.
+    if (this.#closed || this.#watched.size === this.options.upstreams.length) return;
     for (const upstream of this.options.upstreams) {
       const due = this.options.poll || !upstream.usable;
       if (due && !this.#watched.has(upstream)) void this.#watch(upstream);

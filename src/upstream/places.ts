@@ -43,14 +43,14 @@ export class Places {
     this.#reserved.push(sent);
   }
 
-  /** The oldest reservation, for a request that is sent now; `leave` ends it. */
+  /** The newest reservation, for a request that is sent now; `leave` ends it. */
   use(nowMs: number): Sent {
-    return this.#reserved.shift() ?? { sentAtMs: nowMs, settledAtMs: undefined };
+    return this.#reserved.pop() ?? { sentAtMs: nowMs, settledAtMs: undefined };
   }
 
   /** Gives a place back from which nothing was sent. */
   release(): void {
-    const place = this.#reserved.shift();
+    const place = this.#reserved.pop();
     if (place) this.options.pace.cancel(place);
     this.leave();
   }

@@ -131,6 +131,7 @@ export class Origin implements Connection, WireOwner {
 
   /** An exchange for which a connection is being opened, and which may as well use another. */
   #firstWaiting(): Exchange | undefined {
+    if (this.#dials.size === 0) return undefined;
     for (const dial of this.#dials) {
       const { exchange } = dial;
       if (!exchange || exchange.isSettled || exchange.isRepeated) continue;
