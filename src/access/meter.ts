@@ -47,6 +47,8 @@ export interface Meter {
  */
 export function createMeter(store: UsageStore, clock: Clock): Meter {
   let pending: Batch | undefined;
+  /** One that was settled and can be used again. */
+  let spare: Batch | undefined;
   let isCommitting = false;
 
   const commit = async () => {
@@ -64,11 +66,14 @@ export function createMeter(store: UsageStore, clock: Clock): Meter {
     // Charges that came in during a slow commit are next.
     if (pending) setImmediate(commit);
     batch?.settle(failure);
+    spare = batch;
   };
 
   const enter = (charge: Charge, target: ChargeTarget) => {
     if (!pending) {
-      pending = new Batch(Math.floor(clock.now() / HOUR_MS));
+      pending = spare ?? new Batch();
+      spare = undefined;
+      pending.hour = Math.floor(clock.now() / HOUR_MS);
       if (!isCommitting) setImmediate(commit);
     }
     pending.add(charge, target);
@@ -98,9 +103,8 @@ class Batch {
   readonly #waiting: ChargeTarget[] = [];
   /** Most charges of a turn go where the one before went. */
   #last: OpenRow | undefined;
-
-  /** @param hour - in which they are entered, since the epoch */
-  constructor(private readonly hour: number) {}
+  /** In which they are entered, since the epoch. */
+  hour = 0;
 
   add(charge: Charge, target: ChargeTarget): void {
     const row = this.#row(charge);
@@ -109,8 +113,12 @@ class Batch {
     this.#waiting.push(target);
   }
 
+  /** Tells all who wait, and is empty again. */
   settle(error?: unknown): void {
     for (const target of this.#waiting) target.charged(error);
+    this.#waiting.length = 0;
+    this.rows.clear();
+    this.#last = undefined;
   }
 
   #row({ keyId, operation, chainId = 0 }: Charge): OpenRow {

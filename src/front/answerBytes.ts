@@ -8,6 +8,11 @@ const MAX_WHOLE_BYTES = 65_536;
 const MAX_NUMBER_LENGTH = 24;
 const nothing: readonly Uint8Array[] = [];
 
+/** The field `Date` as of now, and what stands between it and the length of the body. */
+export function dateField(): string {
+  return `date: ${new Date().toUTCString()}\r\ncontent-length: `;
+}
+
 /**
  * Where answers are put together, one after the other: a socket takes a copy of what it is given to
  * write, so all connections share it.
@@ -15,6 +20,10 @@ const nothing: readonly Uint8Array[] = [];
 export class AnswerBytes implements FieldSink {
   size = 0;
   #bytes = Buffer.allocUnsafeSlow(MAX_WHOLE_BYTES);
+  /** What the last answer began with, and where that ended. */
+  #status = 0;
+  #fields = "";
+  #startSize = 0;
   /** First lines by status; statuses are those of the error catalogue and few more. */
   readonly #statusLines = new Map<number, string>();
 
@@ -25,7 +34,7 @@ export class AnswerBytes implements FieldSink {
 
   /**
    * Begins an answer: its head, and its body where that is small.
-   * @param date - value of `Date`
+   * @param date - the field `Date` and the name of `Content-Length`, as by `dateField`
    * @returns the rest of the body, which has to be sent behind it
    */
   begin(answer: PlainAnswer, date: string): readonly Uint8Array[] {
@@ -48,14 +57,24 @@ export class AnswerBytes implements FieldSink {
   }
 
   #writeHead({ status, fields, more }: PlainAnswer, length: number, date: string): void {
-    this.text(this.#statusLine(status));
-    this.text(fields);
+    this.#writeStart(status, fields);
     more?.writeFields(this);
-    this.text("date: ");
     this.text(date);
-    this.text("\r\ncontent-length: ");
     this.number(length);
     this.text("\r\n\r\n");
+  }
+
+  /** What most answers begin with stays where it is from one to the next. */
+  #writeStart(status: number, fields: string): void {
+    if (status === this.#status && fields === this.#fields) {
+      this.size = this.#startSize;
+      return;
+    }
+    this.text(this.#statusLine(status));
+    this.text(fields);
+    this.#status = status;
+    this.#fields = fields;
+    this.#startSize = this.size;
   }
 
   #add(body: Uint8Array | Spliced): readonly Uint8Array[] {

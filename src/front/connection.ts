@@ -14,8 +14,8 @@ export interface ConnectionHost extends CallContext {
   readonly maxBodyBytes: number;
   /** Seconds the front has been up. */
   readonly upS: number;
-  /** Value of the header `Date`. */
-  readonly date: string;
+  /** As by `dateField`, of this second. */
+  readonly dateField: string;
   /** Whether no more requests are taken. */
   readonly isStopping: boolean;
   /** The framework, without a connection. */
@@ -160,7 +160,7 @@ export class Connection implements CallOwner {
     this.#closesAfter = isOwnWish || access.isDraining;
     this.#stage = "sending";
     this.#movedS = this.host.upS;
-    this.#outbox.send(answer, this.host.date);
+    this.#outbox.send(answer, this.host.dateField);
     if (this.#outbox.isEmpty) this.#finish();
   }
 

@@ -4,6 +4,7 @@ import type { Access } from "../access/index.ts";
 import type { Config } from "../config/index.ts";
 import { type Peers, setPeers } from "../lib/client.ts";
 import type { Logger } from "../telemetry/index.ts";
+import { dateField } from "./answerBytes.ts";
 import { Connection, type ConnectionHost } from "./connection.ts";
 import type { Fetch } from "./fetched.ts";
 import type { BodyMemory } from "./outbox.ts";
@@ -76,7 +77,7 @@ class Listener implements Front, ConnectionHost {
   readonly maxBodyBytes: number;
   readonly fetch: Fetch;
   upS = 0;
-  date = new Date().toUTCString();
+  dateField = dateField();
   isStopping = false;
   readonly #inner: InnerServer;
   readonly #peers: Peers = new Map();
@@ -191,7 +192,7 @@ class Listener implements Front, ConnectionHost {
 
   #sweep(): void {
     this.upS++;
-    this.date = new Date().toUTCString();
+    this.dateField = dateField();
     for (const connection of this.#connections) connection.sweep();
   }
 }

@@ -33,7 +33,7 @@ export class Outbox {
 
   /**
    * Sends an answer; the outbox must be empty.
-   * @param date - value of `Date`
+   * @param date - as for `AnswerBytes.begin`
    */
   send(answer: PlainAnswer, date: string): void {
     const rest = whole.begin(answer, date);

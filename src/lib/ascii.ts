@@ -1,5 +1,5 @@
 /** Up to this length, character by character costs less than a call of the runtime. */
-const MAX_LOOP_LENGTH = 24;
+const MAX_LOOP_LENGTH = 32;
 /** Largest number whose digits are found by whole-number division. */
 const MAX_INTEGER = 0x7fff_ffff;
 const ZERO = 0x30;

@@ -3,26 +3,14 @@ const TICK_MS = 10;
 /** Timers due further ahead than this many ticks are looked at once per turn of the wheel. */
 const SLOTS = 512;
 
-/** What a timer is set for; an object that is there already costs less than a function for it. */
-export interface TimerTask {
-  /** Must not throw. */
-  due(): void;
-}
-
-/** A timer that was set. */
-export interface WheelTimer {
-  /** Takes it back; does nothing once it ran. */
-  clear(): void;
-}
-
 /**
  * Timers for what is nearly always taken back before it is due, such as the deadlines of requests:
  * setting and clearing one costs a few writes, and one timer of the runtime serves them all. They
  * are never early, and late by up to 10 ms.
  */
 export class TimerWheel {
-  /** Per slot a ring of entries; the entry in the array is its anchor. */
-  readonly #slots: Entry[] = Array.from({ length: SLOTS }, () => new Entry());
+  /** Per slot a ring of timers; the one in the array is its anchor. */
+  readonly #slots: Timer[] = Array.from({ length: SLOTS }, () => new Timer());
   #count = 0;
   /** Last tick whose slot was looked at. */
   #tick = 0;
@@ -31,21 +19,23 @@ export class TimerWheel {
   constructor(private readonly now: () => number = () => performance.now()) {}
 
   /** Runs `task` once, `ms` from now; `task` must not throw. */
-  set(ms: number, task: () => void): WheelTimer {
-    return this.setFor(ms, { due: task });
+  set(ms: number, task: () => void): Timer {
+    const timer = new TaskTimer(task);
+    this.start(timer, ms);
+    return timer;
   }
 
-  /** As `set`. @param nowMs - the time, where it is known */
-  setFor(ms: number, task: TimerTask, nowMs = this.now()): WheelTimer {
+  /** Has a timer run `ms` from now. @param nowMs - the time, where it is known */
+  start(timer: Timer, ms: number, nowMs = this.now()): void {
     if (!this.#turning) this.#start(nowMs);
     const dueTick = Math.max(this.#tick + 1, Math.ceil((nowMs + ms) / TICK_MS));
-    const entry = new Entry(this, dueTick, task);
-    this.#slots[dueTick % SLOTS]?.append(entry);
+    timer.clear();
+    timer.enter(this, dueTick);
+    this.#slots[dueTick % SLOTS]?.append(timer);
     this.#count++;
-    return entry;
   }
 
-  /** Called by entries that leave the wheel. */
+  /** Called by timers that leave the wheel. */
   drop(): void {
     this.#count--;
   }
@@ -64,55 +54,75 @@ export class TimerWheel {
     const nowTick = Math.floor(this.now() / TICK_MS);
     // After a pause longer than the wheel is round, each slot is looked at once.
     const first = Math.max(this.#tick + 1, nowTick - SLOTS + 1);
-    const due: Entry[] = [];
+    const due: Timer[] = [];
     for (let tick = first; tick <= nowTick; tick++) {
       this.#slots[tick % SLOTS]?.collect(nowTick, due);
     }
     this.#tick = nowTick;
     if (this.#count > 0) this.#schedule();
     else this.#turning = false;
-    for (const entry of due) entry.run();
+    for (const timer of due) timer.run(nowTick);
   }
 }
 
-/** A timer in its slot's ring. */
-class Entry implements WheelTimer {
-  #previous: Entry = this;
-  #next: Entry = this;
+/**
+ * A timer of a wheel, which runs it once. What is waited for most often is a timer itself, so that
+ * waiting makes no object.
+ */
+export class Timer {
+  #wheel: TimerWheel | undefined;
+  #dueTick = 0;
+  /** Its neighbours in its slot's ring. */
+  #previous: Timer = this;
+  #next: Timer = this;
 
-  constructor(
-    private wheel?: TimerWheel,
-    readonly dueTick = 0,
-    private task?: TimerTask,
-  ) {}
+  /** It is due; must not throw. */
+  due(): void {}
 
-  append(entry: Entry): void {
-    entry.#previous = this.#previous;
-    entry.#next = this;
-    this.#previous.#next = entry;
-    this.#previous = entry;
+  /** Takes it back; does nothing once it ran, or while it is not set. */
+  clear(): void {
+    if (!this.#wheel) return;
+    this.#previous.#next = this.#next;
+    this.#next.#previous = this.#previous;
+    this.#wheel.drop();
+    this.#wheel = undefined;
   }
 
-  /** Adds the entries of this ring that are due to `due`; they stay until they run. */
-  collect(tick: number, due: Entry[]): void {
-    for (let entry = this.#next; entry !== this; entry = entry.#next) {
-      if (entry.dueTick <= tick) due.push(entry);
+  /** Called by the wheel it is started in. */
+  enter(wheel: TimerWheel, dueTick: number): void {
+    this.#wheel = wheel;
+    this.#dueTick = dueTick;
+  }
+
+  append(timer: Timer): void {
+    timer.#previous = this.#previous;
+    timer.#next = this;
+    this.#previous.#next = timer;
+    this.#previous = timer;
+  }
+
+  /** Adds the timers of this ring that are due to `due`; they stay until they run. */
+  collect(tick: number, due: Timer[]): void {
+    for (let timer = this.#next; timer !== this; timer = timer.#next) {
+      if (timer.#dueTick <= tick) due.push(timer);
     }
   }
 
-  run(): void {
-    const { task } = this;
+  /** Runs it, unless it was taken back, or set anew, meanwhile. */
+  run(tick: number): void {
+    if (!this.#wheel || this.#dueTick > tick) return;
     this.clear();
-    task?.due();
+    this.due();
+  }
+}
+
+class TaskTimer extends Timer {
+  constructor(private readonly task: () => void) {
+    super();
   }
 
-  clear(): void {
-    if (!this.wheel) return;
-    this.#previous.#next = this.#next;
-    this.#next.#previous = this.#previous;
-    this.wheel.drop();
-    this.wheel = undefined;
-    this.task = undefined;
+  override due(): void {
+    this.task();
   }
 }
 

@@ -1,4 +1,4 @@
-import { type TimerTask, timers, type WheelTimer } from "../lib/timerWheel.ts";
+import { Timer, timers } from "../lib/timerWheel.ts";
 import { classifyFault, type Verdict } from "./classify.ts";
 import type { AnswerTarget, ConnectionFault, HttpAnswer, Sending } from "./connection.ts";
 import type { MethodClass } from "./methodClass.ts";
@@ -23,13 +23,13 @@ export interface AttemptOwner {
 
 /** One request to one upstream, from its place to its verdict. */
 export class Attempt<Host extends AttemptHost = AttemptHost>
-  implements AnswerTarget, RequestText, TimerTask
+  extends Timer
+  implements AnswerTarget, RequestText
 {
   /** When it ended, monotonic ms. */
   endMs = 0;
   #isOver = false;
   #sending: Sending | undefined;
-  #timer: WheelTimer | undefined;
 
   constructor(
     readonly host: Host,
@@ -40,7 +40,9 @@ export class Attempt<Host extends AttemptHost = AttemptHost>
     readonly startMs: number,
     readonly place: Sent,
     private readonly owner: AttemptOwner,
-  ) {}
+  ) {
+    super();
+  }
 
   get length(): number {
     return callLength(this.call);
@@ -53,7 +55,7 @@ export class Attempt<Host extends AttemptHost = AttemptHost>
   /** Begins to wait for the answer. @param timeoutMs - time allowed */
   follow(sending: Sending, timeoutMs: number): void {
     this.#sending = sending;
-    this.#timer = timers.setFor(timeoutMs, this, this.startMs);
+    timers.start(this, timeoutMs, this.startMs);
   }
 
   answered(answer: HttpAnswer): void {
@@ -72,7 +74,7 @@ export class Attempt<Host extends AttemptHost = AttemptHost>
   }
 
   /** No answer came in time. */
-  due(): void {
+  override due(): void {
     if (this.#isOver) return;
     const verdict = this.host.judgeTimeout(this.startMs);
     this.#sending?.drop();
@@ -82,14 +84,14 @@ export class Attempt<Host extends AttemptHost = AttemptHost>
   #end(verdict: Verdict): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#timer?.clear();
+    this.clear();
     this.endMs = this.host.conclude(this, verdict);
     this.owner.judged(this, verdict);
   }
 
   #leave(): void {
     this.#isOver = true;
-    this.#timer?.clear();
+    this.clear();
     this.#sending?.drop();
   }
 }

@@ -1,7 +1,7 @@
 import type { UpstreamData } from "../config/index.ts";
 import type { CancelSignal } from "../lib/cancel.ts";
 import { findElements, scanDocument } from "../lib/jsonSpan.ts";
-import { timers, type WheelTimer } from "../lib/timerWheel.ts";
+import { type Timer, timers } from "../lib/timerWheel.ts";
 import { AdmittedPost } from "./admittedPost.ts";
 import { deliverParts } from "./batchParts.ts";
 import { classifyAnswer } from "./classify.ts";
@@ -88,7 +88,7 @@ class Pending implements Sending, AnswerTarget {
 /** Requests sent as one array. */
 class Together implements AnswerTarget, RequestText {
   #sending: Sending | undefined;
-  #patience: WheelTimer | undefined;
+  #patience: Timer | undefined;
   #isApart = false;
   #waiting: number;
 

@@ -1,5 +1,5 @@
 import { Cancel } from "../lib/cancel.ts";
-import { timers, type WheelTimer } from "../lib/timerWheel.ts";
+import { Timer, timers } from "../lib/timerWheel.ts";
 import { whenDone } from "../lib/whenDone.ts";
 import type { Attempt, AttemptOwner } from "./attempt.ts";
 import type { NodeAnswer, Verdict } from "./classify.ts";
@@ -82,18 +82,21 @@ export function dispatchRead(
   });
 }
 
+const nobody: readonly Upstream[] = [];
+
 /**
  * Sends a read through a chain's upstreams: on failure to another one, and when slow to a second
- * one at the same time. The first answer that is believed wins, and the others are cancelled.
+ * one at the same time. The first answer that is believed wins, and the others are cancelled. As a
+ * timer it waits until the first upstream is slow.
  */
-export class ReadRun implements AttemptOwner {
+export class ReadRun extends Timer implements AttemptOwner {
   readonly #kind: MethodClass;
   readonly #startMs: number;
   readonly #untilMs: number;
   /** Attempts under way: one, or two when hedged. */
   #first: Attempt<Upstream> | undefined;
   #second: Attempt<Upstream> | undefined;
-  #tried: Upstream[] = [];
+  #tried: readonly Upstream[] = nobody;
   #attempts = 0;
   #disbeliefs = 0;
   /** Attempts that were refused for pace. */
@@ -102,8 +105,7 @@ export class ReadRun implements AttemptOwner {
   /** A node's error to deliver if nobody does better. */
   #fallback: { answer: NodeAnswer; upstream: Upstream } | undefined;
   #settled = false;
-  #hedgeTimer: WheelTimer | undefined;
-  #deadlineTimer: WheelTimer | undefined;
+  #deadlineTimer: Timer | undefined;
   /** Aborts with the run; made for what waits, which few do. */
   #leaving: Cancel | undefined;
 
@@ -114,6 +116,7 @@ export class ReadRun implements AttemptOwner {
     private readonly rules: ReadRules,
     private readonly target: ReadTarget,
   ) {
+    super();
     this.#kind = classOf(call.method);
     this.#startMs = pool.options.clock.monotonic();
     this.#untilMs = this.#startMs + (deadlineMs ?? DEFAULT_DEADLINE_MS);
@@ -164,7 +167,7 @@ export class ReadRun implements AttemptOwner {
   /** After a pause, an upstream that was tried before, when there is no other. */
   async #repeat(): Promise<Upstream | undefined> {
     if (this.#tried.length === 0 || this.#settled) return undefined;
-    this.#tried = [];
+    this.#tried = nobody;
     await Bun.sleep(this.#repeatPauseMs());
     if (this.#settled) return undefined;
     return this.#pick() ?? (this.#disbeliefs > 0 ? this.#acquire() : undefined);
@@ -183,7 +186,8 @@ export class ReadRun implements AttemptOwner {
       upstream.release();
       return this.#giveUp();
     }
-    if (!this.#tried.includes(upstream)) this.#tried.push(upstream);
+    if (this.#tried.length === 0) this.#tried = upstream.alone;
+    else if (!this.#tried.includes(upstream)) this.#tried = [...this.#tried, upstream];
     const isAlone = this.pool.upstreams.length === 1;
     const usualMs = upstream.attemptTimeoutMs(this.#kind, this.#attempts, isAlone);
     const timeoutMs = Math.min(usualMs, leftMs);
@@ -198,10 +202,11 @@ export class ReadRun implements AttemptOwner {
     if (this.#kind !== "read" || this.pool.upstreams.length < 2) return;
     const afterMs = Math.max(MIN_HEDGE_MS, p95Ms(first.health, this.#kind));
     if (afterMs >= timeoutMs) return;
-    this.#hedgeTimer = timers.set(afterMs, () => this.#hedge());
+    timers.start(this, afterMs);
   }
 
-  #hedge(): void {
+  /** The first upstream is slow: another is asked too. */
+  override due(): void {
     if (this.#settled || !this.#first || this.#second) return;
     const second = this.#pick();
     if (!second) return;
@@ -283,7 +288,7 @@ export class ReadRun implements AttemptOwner {
 
   #settle(outcome: "answer" | "aborted" | "unavailable", nowMs: number): void {
     this.#settled = true;
-    this.#hedgeTimer?.clear();
+    this.clear();
     this.#deadlineTimer?.clear();
     this.#first?.abort();
     this.#second?.abort();

@@ -66,6 +66,8 @@ export class Upstream implements AttemptHost {
   identity: Identity = "unknown";
   /** True once it takes no more calls and ends with those under way. */
   isLeaving = false;
+  /** A list of just this one. */
+  readonly alone: readonly Upstream[] = [this];
   readonly record: UpstreamRecord;
   readonly #places: Places;
   readonly #batcher: Batcher | undefined;

@@ -3,6 +3,7 @@ import type { Socket } from "bun";
 import { createAccess, createChecks, createErrorAnswers } from "../../src/access/index.ts";
 import { loadConfig } from "../../src/config/index.ts";
 import { openDatabase } from "../../src/db/index.ts";
+import { dateField } from "../../src/front/answerBytes.ts";
 import { Connection, type ConnectionHost } from "../../src/front/connection.ts";
 import type { FrontRequest, Replies } from "../../src/front/route.ts";
 import { rpcRequest } from "./client.ts";
@@ -57,7 +58,7 @@ const host = {
   },
   maxBodyBytes: 1_048_576,
   upS: 0,
-  date: "",
+  dateField: dateField(),
   isStopping: false,
   fetch: () => new Response(),
   openTunnel: () => {

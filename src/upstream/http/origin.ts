@@ -1,4 +1,5 @@
 import type { Socket, SocketHandler, TLSOptions } from "bun";
+import { TurnQueue } from "../../lib/turnQueue.ts";
 import type { AnswerLimits, AnswerTarget, Connection, Sending } from "../connection.ts";
 import type { RequestText } from "../requestText.ts";
 import { Exchange } from "./exchange.ts";
@@ -51,8 +52,11 @@ export class Origin implements Connection, WireOwner {
   /** The last one freed is used first, so that those not needed grow old. */
   readonly #idle: Wire[] = [];
   readonly #dials = new Set<Dial>();
-  /** Requests of this turn of the event loop. */
-  #unsent: Exchange[] = [];
+  /**
+   * Requests of one turn of the event loop are written one right after the other, so that a server
+   * that sleeps is woken once for all of them.
+   */
+  readonly #unsent = new TurnQueue<Exchange>((exchanges) => this.#send(exchanges));
   readonly #heads = new HeadReader();
   readonly #writer: RequestWriter;
   readonly #handler: SocketHandler<Holder>;
@@ -68,15 +72,11 @@ export class Origin implements Connection, WireOwner {
 
   post(body: RequestText, limits: AnswerLimits, target: AnswerTarget): Sending {
     const exchange = new Exchange(body, limits, this.#heads, target);
-    // Requests of one turn of the event loop are written one right after the other, so that a server
-    // that sleeps is woken once for all of them.
-    if (this.#unsent.push(exchange) === 1) setImmediate(this.#flush);
+    this.#unsent.add(exchange);
     return exchange;
   }
 
-  readonly #flush = (): void => {
-    const exchanges = this.#unsent;
-    this.#unsent = [];
+  #send(exchanges: readonly Exchange[]): void {
     const nowMs = performance.now();
     this.#usedAtMs = nowMs;
     for (const exchange of exchanges) {
@@ -85,7 +85,7 @@ export class Origin implements Connection, WireOwner {
       if (wire) wire.carry(exchange, nowMs);
       else this.#dial(exchange);
     }
-  };
+  }
 
   close(): void {
     this.#isClosed = true;
