@@ -202,6 +202,36 @@ export function findElements(
   return items;
 }
 
+/**
+ * Goes through a JSON text that is an array, in one pass.
+ * @param visit - given where an element begins; returns where it ends, as `endOfValue` does
+ * @returns false when the bytes are no such text, or the array has more than `maxItems` elements
+ */
+export function scanArray(
+  bytes: Uint8Array,
+  maxItems: number,
+  visit: (bytes: Uint8Array, start: number) => number,
+): boolean {
+  let at = skipMark(bytes, 0);
+  if (bytes[at] !== OPEN_BRACKET) return false;
+  at = skipSpace(bytes, at + 1);
+  if (bytes[at] === CLOSE_BRACKET) return skipSpace(bytes, at + 1) === bytes.length;
+  for (let items = 0; items < maxItems; items++) {
+    const end = visit(bytes, at);
+    if (end === INVALID) return false;
+    at = skipSpace(bytes, end);
+    if (bytes[at] === CLOSE_BRACKET) return skipSpace(bytes, at + 1) === bytes.length;
+    if (bytes[at] !== COMMA) return false;
+    at = skipSpace(bytes, at + 1);
+  }
+  return false;
+}
+
+/** Where the value ends that begins at `start`; -1 when there is none. */
+export function endOfValue(bytes: Uint8Array, start: number): number {
+  return skipValue(bytes, start);
+}
+
 function keyIndex(bytes: Uint8Array, start: number, end: number, wanted: readonly string[]) {
   for (let index = 0; index < wanted.length; index++) {
     if (equalsKey(bytes, start + 1, end - 1, wanted[index] ?? "")) return index;

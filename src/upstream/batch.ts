@@ -1,9 +1,9 @@
 import type { UpstreamData } from "../config/index.ts";
 import type { CancelSignal } from "../lib/cancel.ts";
-import { findElements, scanDocument } from "../lib/jsonSpan.ts";
+import { scanDocument } from "../lib/jsonSpan.ts";
 import { type Timer, timers } from "../lib/timerWheel.ts";
 import { AdmittedPost } from "./admittedPost.ts";
-import { deliverParts } from "./batchParts.ts";
+import { deliverParts, readParts } from "./batchParts.ts";
 import { classifyAnswer } from "./classify.ts";
 import type {
   AnswerLimits,
@@ -117,10 +117,10 @@ class Together implements AnswerTarget, RequestText {
   answered(answer: HttpAnswer): void {
     this.#sending = undefined;
     const { items } = this;
-    const document = scanDocument(answer.bytes);
-    const parts = document && findElements(answer.bytes, document, 2 * items.length);
+    const parts = readParts(answer, 2 * items.length);
     if (parts) return deliverParts(items, answer, parts);
     const shared = { ...answer, isShared: true };
+    const document = scanDocument(answer.bytes);
     const isObject = document && answer.bytes[document.start] === 0x7b;
     const { kind } = classifyAnswer(shared, 0, atNoTime);
     if (!isObject || answer.status >= 500 || kind === "limited" || kind === "reject") {

@@ -1,6 +1,7 @@
-import { digitsAt, MemberScanner, type Span, valueOf } from "../lib/jsonSpan.ts";
+import { digitsAt, endOfValue, scanArray, valueOf } from "../lib/jsonSpan.ts";
 import { pieceOf } from "../lib/piece.ts";
 import type { HttpAnswer } from "./connection.ts";
+import { AnswerScanner, type NodeAnswer } from "./nodeAnswer.ts";
 
 /** An item of a batch that waits for its part of the answer. */
 export interface BatchMember {
@@ -9,7 +10,47 @@ export interface BatchMember {
   answered(answer: HttpAnswer): void;
 }
 
-const members = new MemberScanner(["id"]);
+/** One element of the array that answers a batch. */
+export class BatchPart implements HttpAnswer {
+  readonly status: number;
+  readonly retryAfter: string | null;
+  readonly isShared = true;
+
+  constructor(
+    { status, retryAfter }: HttpAnswer,
+    readonly bytes: Uint8Array,
+    /** The id it names, as a number whichever way the node wrote it. */
+    readonly id: number | undefined,
+    readonly answer: NodeAnswer | undefined,
+  ) {
+    this.status = status;
+    this.retryAfter = retryAfter;
+  }
+}
+
+const noBytes = new Uint8Array(0);
+const scanner = new AnswerScanner();
+
+/**
+ * Reads the answer to a batch.
+ * @param maxItems - most elements it may have
+ * @returns undefined when it is not an array, or has more
+ */
+export function readParts(answer: HttpAnswer, maxItems: number): BatchPart[] | undefined {
+  const parts: BatchPart[] = [];
+  const visit = (bytes: Uint8Array, start: number): number => {
+    const isObject = scanner.look(bytes, start);
+    const end = isObject ? scanner.end : endOfValue(bytes, start);
+    if (end === -1) return end;
+    const piece = pieceOf(bytes, start, end);
+    const part = isObject
+      ? new BatchPart(answer, piece, idOf(bytes), scanner.answerIn(bytes, piece))
+      : new BatchPart(answer, piece, undefined, undefined);
+    parts.push(part);
+    return end;
+  };
+  return scanArray(answer.bytes, maxItems, visit) ? parts : undefined;
+}
 
 /**
  * Gives each item of a batch the part of the answer that carries its id, in whatever order they are.
@@ -18,37 +59,33 @@ const members = new MemberScanner(["id"]);
 export function deliverParts(
   items: readonly BatchMember[],
   answer: HttpAnswer,
-  parts: readonly Span[],
+  parts: readonly BatchPart[],
 ): void {
   let byId: Map<number, BatchMember> | undefined;
-  let stray: Span | undefined;
-  for (const [index, part] of parts.entries()) {
-    const id = idOf(answer.bytes, part) ?? 0;
+  let stray: BatchPart | undefined;
+  for (let index = 0; index < parts.length; index++) {
+    const part = parts[index] as BatchPart;
     // Most nodes answer in order.
     let item = items[index];
-    if (item?.item.id !== id) {
+    if (item?.item.id !== part.id) {
       byId ??= new Map(items.map((one) => [one.item.id, one]));
-      item = byId.get(id);
+      item = byId.get(part.id ?? 0);
     }
-    if (item) item.answered(partOf(answer, part));
+    if (item) item.answered(part);
     else stray ??= part;
   }
   if (items.every(({ isSettled }) => isSettled)) return;
-  const rest = stray ? partOf(answer, stray) : partOf(answer, { start: 0, end: 0 });
+  const rest = stray ?? new BatchPart(answer, noBytes, undefined, undefined);
   for (const item of items) item.answered(rest);
 }
 
-function partOf(answer: HttpAnswer, { start, end }: Span): HttpAnswer {
-  const { status, retryAfter, bytes } = answer;
-  return { status, retryAfter, bytes: pieceOf(bytes, start, end), isShared: true };
-}
-
-/** The id of an answer, as a number whichever way the node wrote it. */
-function idOf(bytes: Uint8Array, part: Span): number | undefined {
-  if (!members.look(bytes, part.start) || !members.has(0)) return undefined;
-  const plain = digitsAt(bytes, members.startOf(0), members.endOf(0));
+/** The id of the object that was looked at last. */
+function idOf(bytes: Uint8Array): number | undefined {
+  const { idStart: start, idEnd: end } = scanner;
+  if (start === 0) return undefined;
+  const plain = digitsAt(bytes, start, end);
   if (plain !== undefined) return plain;
-  const value = valueOf(bytes, { start: members.startOf(0), end: members.endOf(0) });
+  const value = valueOf(bytes, { start, end });
   if (typeof value === "number") return value;
   return typeof value === "string" && /^\d{1,10}$/.test(value) ? Number(value) : undefined;
 }

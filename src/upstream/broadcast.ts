@@ -1,6 +1,6 @@
 import { textOf } from "../lib/jsonSpan.ts";
 import type { ChainPool } from "./chainPool.ts";
-import type { NodeAnswer, Verdict } from "./classify.ts";
+import type { Verdict } from "./classify.ts";
 import { answerOf, DEFAULT_DEADLINE_MS } from "./dispatch.ts";
 import { type ChainProtocol, protocolOf } from "./protocol.ts";
 import {
@@ -10,6 +10,7 @@ import {
   UpstreamUnavailableError,
 } from "./types.ts";
 import { resultOf, type Upstream } from "./upstream.ts";
+import type { NodeAnswer } from "./nodeAnswer.ts";
 
 /** Nodes that are given a transaction at the same time. */
 const WIDTH = 2;

@@ -1,6 +1,7 @@
 import type { Clock } from "../lib/clock.ts";
-import { digitsAt, MemberScanner, type Span, valueOf } from "../lib/jsonSpan.ts";
+import { digitsAt, type Span, valueOf } from "../lib/jsonSpan.ts";
 import type { ConnectionFault, HttpAnswer } from "./connection.ts";
+import { AnswerScanner, isNull, type NodeAnswer } from "./nodeAnswer.ts";
 import {
   executionText,
   finalCodes,
@@ -13,16 +14,6 @@ import {
   unsupportedCodes,
   unsupportedText,
 } from "./nodeErrors.ts";
-
-/** A JSON-RPC response object within its bytes. */
-export interface NodeAnswer {
-  readonly bytes: Uint8Array;
-  readonly id: Span | undefined;
-  /** The value of `result`; undefined when there is none. */
-  readonly result: Span | undefined;
-  /** The value of `error`; undefined when absent or null. */
-  readonly error: Span | undefined;
-}
 
 /** Why an attempt gave nothing to pass on; a stable word for metrics and logs. */
 export type RetryReason =
@@ -94,7 +85,7 @@ export function classifyAnswer(
   judge?: JudgeError,
 ): Verdict {
   const { status } = http;
-  const answer = status === 429 ? undefined : readAnswer(http.bytes);
+  const answer = status === 429 ? undefined : (http.answer ?? readAnswer(http.bytes));
   if (answer && !answer.error && status < 300) {
     return isOurId(answer, id, http.isShared ? "exact" : "result")
       ? { kind: "deliver", answer }
@@ -118,32 +109,11 @@ export function classifyAnswer(
 
 const wrongId: Verdict = { kind: "retry", reason: "wrong-id", fault: true };
 
-const members = new MemberScanner(["id", "result", "error"]);
+const scanner = new AnswerScanner();
 
 /** A response object with a result or an error, or undefined when the bytes are not one. */
 function readAnswer(bytes: Uint8Array): NodeAnswer | undefined {
-  if (!members.scan(bytes)) return undefined;
-  const id = members.spanOf(0);
-  const result = members.spanOf(1);
-  const error = bytes[members.startOf(2)] === FIRST_OF_NULL ? undefined : members.spanOf(2);
-  if (!result && !error) return undefined;
-  const { start, end } = members;
-  if (start === 0 && end === bytes.length) return { bytes, id, result, error };
-  const move = (span: Span | undefined) =>
-    span && { start: span.start - start, end: span.end - start };
-  return {
-    bytes: bytes.subarray(start, end),
-    id: move(id),
-    result: move(result),
-    error: move(error),
-  };
-}
-
-/** First byte of `null`; no other value begins with it. */
-const FIRST_OF_NULL = 0x6e;
-
-function isNull(bytes: Uint8Array, span: Span): boolean {
-  return bytes[span.start] === FIRST_OF_NULL;
+  return scanner.scan(bytes) ? scanner.answerIn(bytes) : undefined;
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { AnswerMemory } from "./memory.ts";
+import type { NodeAnswer } from "./nodeAnswer.ts";
 import type { RequestText } from "./requestText.ts";
 
 /** An HTTP answer read to its end. */
@@ -10,6 +11,8 @@ export interface HttpAnswer {
   readonly bytes: Uint8Array;
   /** Set where this is one item's part of the answer to several requests. */
   readonly isShared?: boolean;
+  /** The response object in the body, where it was read already. */
+  readonly answer?: NodeAnswer | undefined;
 }
 
 /** Why there is no complete HTTP answer. */

@@ -2,10 +2,11 @@ import { Cancel } from "../lib/cancel.ts";
 import { Timer, timers } from "../lib/timerWheel.ts";
 import { whenDone } from "../lib/whenDone.ts";
 import type { Attempt, AttemptOwner } from "./attempt.ts";
-import type { NodeAnswer, Verdict } from "./classify.ts";
+import type { Verdict } from "./classify.ts";
 import type { ChainPool, Wish } from "./chainPool.ts";
 import { p95Ms } from "./health.ts";
 import { classOf, type MethodClass } from "./methodClass.ts";
+import type { NodeAnswer } from "./nodeAnswer.ts";
 import {
   type CallOptions,
   type RpcCall,

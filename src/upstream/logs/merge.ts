@@ -1,4 +1,4 @@
-import type { NodeAnswer } from "../classify.ts";
+import type { NodeAnswer } from "../nodeAnswer.ts";
 
 const encoder = new TextEncoder();
 const HEAD = encoder.encode('{"jsonrpc":"2.0","id":0,"result":[');

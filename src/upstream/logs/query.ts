@@ -1,5 +1,5 @@
 import { valueOf } from "../../lib/jsonSpan.ts";
-import type { NodeAnswer } from "../classify.ts";
+import type { NodeAnswer } from "../nodeAnswer.ts";
 import { troubleCodes, troubleText } from "../nodeErrors.ts";
 import { type BlockRef, isObject, type ReadCall } from "../reads/blockRefs.ts";
 import { canonicalKey } from "../reads/canonical.ts";

@@ -1,5 +1,5 @@
 import type { ChainPool } from "../chainPool.ts";
-import type { NodeAnswer } from "../classify.ts";
+import type { NodeAnswer } from "../nodeAnswer.ts";
 import type { Attempted, Belief, ReadRules } from "../dispatch.ts";
 import type { Upstream } from "../upstream.ts";
 import type { BlockRef, ReadCall } from "./blockRefs.ts";

@@ -1,6 +1,6 @@
 import type { Clock } from "../../lib/clock.ts";
 import { seenBlock, type SeenBlock } from "./observed.ts";
-import type { NodeAnswer } from "../classify.ts";
+import type { NodeAnswer } from "../nodeAnswer.ts";
 
 /** Blocks on top after which a block counts as final, where a chain's entry names no number. */
 const DEFAULT_DEPTH = 64;

@@ -1,5 +1,5 @@
 import { findElements, findMembers, type Span, textOf, valueOf } from "../../lib/jsonSpan.ts";
-import type { NodeAnswer } from "../classify.ts";
+import type { NodeAnswer } from "../nodeAnswer.ts";
 import { parseQuantity } from "./blockRefs.ts";
 import type { Evidence } from "./methods.ts";
 
