@@ -45,10 +45,7 @@ class TextOfNumber {
   }
 }
 
-const upToRemaining = new TextOfNumber(
-  "\r\nx-ratelimit-limit: ",
-  "\r\nx-ratelimit-remaining: ",
-);
+const upToRemaining = new TextOfNumber("\r\nx-ratelimit-limit: ", "\r\nx-ratelimit-remaining: ");
 const upToCost = new TextOfNumber("\r\nx-ratelimit-reset: ", "\r\nx-cu-cost: ");
 
 /** One request on its way through the gate. */
@@ -226,7 +223,9 @@ function noteWindow(passage: Passage, decision: WindowDecision): void {
 export function holdUnits(passage: Passage, key: ApiKey, cu: number): Awaitable<void> {
   // Nothing is held of an allowance without bound.
   if (key.cuAllowance === null) return;
-  return passage.access.meter.reserve(key, cu).then((held) => noteHeld(passage, held));
+  const holding = passage.access.meter.reserve(key, cu);
+  if (holding instanceof Promise) return holding.then((held) => noteHeld(passage, held));
+  return noteHeld(passage, holding);
 }
 
 function noteHeld(passage: Passage, reservation: Reservation | undefined): void {

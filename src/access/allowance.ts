@@ -1,4 +1,4 @@
-import type { UsageStore } from "../db/index.ts";
+import type { Awaitable, UsageStore } from "../db/index.ts";
 import type { Clock } from "../lib/clock.ts";
 import { SingleFlight } from "../lib/singleFlight.ts";
 import type { ApiKey } from "./keys.ts";
@@ -12,10 +12,10 @@ export interface Reservation {
 /** Monthly allowances, as far as this process may charge them. */
 export interface Allowances {
   /**
-   * Holds units of a key's allowance.
+   * Holds units of a key's allowance; at once, where this process's part of it covers them.
    * @returns undefined when the allowance cannot cover them
    */
-  reserve(key: ApiKey, cu: number): Promise<Reservation | undefined>;
+  reserve(key: ApiKey, cu: number): Awaitable<Reservation | undefined>;
   /** Lets other replicas have what this one set aside and has not needed for a while. */
   giveBack(): Promise<void>;
 }
@@ -23,6 +23,7 @@ export interface Allowances {
 /** This process's part of a key's allowance in a month. */
 interface Account {
   readonly monthStart: number;
+  readonly monthEnd: number;
   readonly allowanceCu: number;
   /** Of which shares this one is. */
   readonly epoch: number;
@@ -74,15 +75,16 @@ export function createAllowances(store: UsageStore, clock: Clock): Allowances {
   const accounts = new Map<string, Account>();
   const loads = new SingleFlight<Account>();
 
-  const isCurrent = (account: Account, key: ApiKey) =>
-    account.monthStart === monthOf(clock.now()).start &&
+  const isCurrent = (account: Account, key: ApiKey, now: number) =>
+    now >= account.monthStart &&
+    now < account.monthEnd &&
     account.allowanceCu === key.cuAllowance &&
     account.epoch === store.allotmentEpoch();
 
   /** Asks for a share that covers `wantedCu`, in place of the one there is. */
   const load = async (keyId: string, allowanceCu: number, wantedCu: number): Promise<Account> => {
     const now = clock.now();
-    const monthStart = monthOf(now).start;
+    const { start: monthStart, end: monthEnd } = monthOf(now);
     const epoch = store.allotmentEpoch();
     const before = accounts.get(keyId);
     const isSame = before?.monthStart === monthStart && before.epoch === epoch;
@@ -92,6 +94,7 @@ export function createAllowances(store: UsageStore, clock: Clock): Allowances {
     const isGranted = ceilingCu >= Math.max(spentCu, ownCu) + wantedCu;
     const account: Account = Object.assign(before ?? { heldCu: 0, usedAt: now }, {
       monthStart,
+      monthEnd,
       allowanceCu,
       epoch,
       spentCu: before && isSame ? before.spentCu : spentCu,
@@ -108,18 +111,31 @@ export function createAllowances(store: UsageStore, clock: Clock): Allowances {
   const covers = ({ spentCu, heldCu, ceilingCu }: Account, cu: number) =>
     spentCu + heldCu + cu <= ceilingCu;
 
+  /** Holds units of the part there is. @returns undefined when it does not cover them */
+  const holdNow = (account: Account | undefined, key: ApiKey, cu: number) => {
+    const now = clock.now();
+    if (!account || !isCurrent(account, key, now) || !covers(account, cu)) return undefined;
+    account.usedAt = now;
+    return new Hold(account, cu);
+  };
+
+  const holdLater = async (key: ApiKey, allowanceCu: number, cu: number) => {
+    let account = accounts.get(key.id);
+    // A share may be used up by others who waited for it too; there is more until one is refused.
+    for (;;) {
+      const held = holdNow(account, key, cu);
+      if (held) return held;
+      const isKnown = account && isCurrent(account, key, clock.now());
+      if (account && isKnown && isRefused(account, cu)) return undefined;
+      account = await loads.run(key.id, () => load(key.id, allowanceCu, cu));
+    }
+  };
+
   return {
-    async reserve(key, cu) {
+    reserve(key, cu) {
       const { cuAllowance } = key;
       if (cuAllowance === null || cu === 0) return nothingHeld;
-      let account = accounts.get(key.id);
-      // A share may be used up by others who waited for it too; there is more until one is refused.
-      while (!account || !isCurrent(account, key) || !covers(account, cu)) {
-        if (account && isCurrent(account, key) && isRefused(account, cu)) return undefined;
-        account = await loads.run(key.id, () => load(key.id, cuAllowance, cu));
-      }
-      account.usedAt = clock.now();
-      return hold(account, cu);
+      return holdNow(accounts.get(key.id), key, cu) ?? holdLater(key, cuAllowance, cu);
     },
     async giveBack() {
       const idleSince = clock.now() - IDLE_MS;
@@ -132,17 +148,23 @@ export function createAllowances(store: UsageStore, clock: Clock): Allowances {
   };
 }
 
-function hold(account: Account, cu: number): Reservation {
-  account.heldCu += cu;
-  let isSettled = false;
-  return {
-    settle(chargedCu) {
-      if (isSettled) return;
-      isSettled = true;
-      account.heldCu -= cu;
-      account.spentCu += chargedCu;
-    },
-  };
+/** Units held of an account. */
+class Hold implements Reservation {
+  #isSettled = false;
+
+  constructor(
+    private readonly account: Account,
+    private readonly cu: number,
+  ) {
+    account.heldCu += cu;
+  }
+
+  settle(chargedCu: number): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    this.account.heldCu -= this.cu;
+    this.account.spentCu += chargedCu;
+  }
 }
 
 /** Forgets the oldest accounts nothing is held of; they are read from the ledger when next used. */

@@ -1,6 +1,6 @@
 import { Elysia, ElysiaCustomStatusResponse, StatusMap } from "elysia";
 import type { Config } from "../config/index.ts";
-import { clientSignal, peerAddress } from "../lib/client.ts";
+import { clientOf, peerAddress } from "../lib/client.ts";
 import { ApiError, isErrorCode } from "../lib/errors.ts";
 import type { Access } from "./access.ts";
 import { noteFailure, openPassage, passageOf, type RequestObserver } from "./admission.ts";
@@ -29,16 +29,15 @@ export function gate(access: Access, config: Config, observer: RequestObserver =
       const passage = passageOf(request);
       if (!passage) return;
       const status = statusOf(responseValue, set.status ?? 200);
-      await settled(passage, status, clientSignal(request).aborted);
+      const client = clientOf(request);
+      await settled(passage, status, (client ?? request.signal).aborted);
       passage.observe(status);
-      if (responseValue instanceof Response) {
-        const { headers } = responseValue;
-        const code = headers.get("x-error-code");
-        if (isErrorCode(code)) noteFailure(passage, { status, code });
-        writeHeaders(passage, (name, value) => headers.set(name, value));
-      } else {
-        writeHeaders(passage, (name, value) => (set.headers[name] = value));
-      }
+      const headers = responseValue instanceof Response ? responseValue.headers : undefined;
+      const code = headers?.get("x-error-code");
+      if (isErrorCode(code)) noteFailure(passage, { status, code });
+      if (client) client.more = passage;
+      else if (headers) writeHeaders(passage, (name, value) => headers.set(name, value));
+      else writeHeaders(passage, (name, value) => (set.headers[name] = value));
     });
 }
 

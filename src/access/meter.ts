@@ -1,4 +1,4 @@
-import type { UsageRow, UsageStore, UsageSum } from "../db/index.ts";
+import type { Awaitable, UsageRow, UsageStore, UsageSum } from "../db/index.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createAllowances, type Reservation, spentThisMonth } from "./allowance.ts";
 import type { ApiKey } from "./keys.ts";
@@ -28,7 +28,7 @@ export interface Meter {
    * Holds units of the key's monthly allowance.
    * @returns undefined when the allowance cannot cover them
    */
-  reserve(key: ApiKey, cu: number): Promise<Reservation | undefined>;
+  reserve(key: ApiKey, cu: number): Awaitable<Reservation | undefined>;
   /** Lets other replicas have what this one set aside of allowances and does not need. */
   giveBack(): Promise<void>;
   /** Resolves when the charge is in the database; rejects when it could not be written. */

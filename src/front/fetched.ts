@@ -1,6 +1,6 @@
 import { Cancel } from "../lib/cancel.ts";
 import { type Client, setClient } from "../lib/client.ts";
-import type { PlainAnswer } from "../lib/http.ts";
+import type { FieldSource, PlainAnswer } from "../lib/http.ts";
 import type { CallOwner, Pending } from "./call.ts";
 import type { FrontHead } from "./head.ts";
 
@@ -16,6 +16,7 @@ export type Fetch = (request: Request) => Response | Promise<Response>;
  */
 export class FetchedCall extends Cancel implements Client, Pending {
   readonly peer;
+  more: FieldSource | undefined;
 
   constructor(
     private readonly owner: CallOwner,
@@ -47,7 +48,10 @@ export class FetchedCall extends Cancel implements Client, Pending {
 
   async #run(request: Request): Promise<void> {
     try {
-      this.owner.answered(this, await plainOf(await this.fetch(request)));
+      const response = await this.fetch(request);
+      // An error has all its fields in itself.
+      const more = response.headers.has("x-request-id") ? undefined : this.more;
+      this.owner.answered(this, await plainOf(response, more));
     } catch {
       // The framework answers what goes wrong itself; an answer that breaks off has no other end.
       this.owner.broken(this);
@@ -55,12 +59,13 @@ export class FetchedCall extends Cancel implements Client, Pending {
   }
 }
 
-async function plainOf(response: Response): Promise<PlainAnswer> {
+async function plainOf(response: Response, more: FieldSource | undefined): Promise<PlainAnswer> {
   const { status } = response;
   let fields = "";
   for (const [name, value] of response.headers) {
     // The connection says these itself.
     if (name !== "content-length" && name !== "date") fields += `${name}: ${value}\r\n`;
   }
-  return { status, fields, errorCode: undefined, body: await response.bytes() };
+  const body = await response.bytes();
+  return { status, fields, ...(more && { more }), errorCode: undefined, body };
 }

@@ -1,5 +1,6 @@
 import type { Server } from "bun";
 import type { CancelSignal } from "./cancel.ts";
+import type { FieldSource } from "./http.ts";
 
 /** Addresses of the clients whose connections another listener hands on, by their port here. */
 export type Peers = Map<number, string>;
@@ -7,6 +8,8 @@ export type Peers = Map<number, string>;
 /** Who sent a request that did not come over a connection of the runtime's server. */
 export interface Client extends CancelSignal {
   readonly peer: () => string | undefined;
+  /** Fields that are sent beside those of the `Response`, where putting them in costs more. */
+  more?: FieldSource | undefined;
 }
 
 const peersOf = new WeakMap<object, Peers>();
@@ -33,6 +36,11 @@ export function peerAddress(server: Server<unknown> | null, request: Request): s
   const peers = server && peersOf.get(server);
   if (!end || !peers) return end?.address;
   return peers.get(end.port);
+}
+
+/** Who sent a request that was made in this process. */
+export function clientOf(request: Request): Client | undefined {
+  return clients.get(request);
 }
 
 /** Ends when the client that sent a request leaves. */

@@ -28,7 +28,12 @@ export interface Replies {
 
 /** Answers a call, whichever server it came through. @returns what ends it when the caller leaves */
 export function answerCall(service: RpcService, call: HttpCall, to: Replies): CallUnderWay {
-  const run = new GatedRun(service.findChain(call.segment), service.read(call.bytes, call.bodyAt), call, to);
+  const run = new GatedRun(
+    service.findChain(call.segment),
+    service.read(call.bytes, call.bodyAt),
+    call,
+    to,
+  );
   return service.start(run, run);
 }
 

@@ -77,8 +77,8 @@ function readId(bytes: Uint8Array): RequestId | undefined {
   const start = members.startOf(ID);
   const end = members.endOf(ID);
   if (start === 0) return undefined;
-  const isPlain = bytes[start] === QUOTE || isDigits(bytes, start, end);
-  if (!isPlain && !integerText.test(textOf(bytes, { start, end }))) return undefined;
+  const isKept = bytes[start] === QUOTE || isDigits(bytes, start, end);
+  if (!isKept && !integerText.test(textOf(bytes, { start, end }))) return undefined;
   return { bytes, start, end };
 }
 

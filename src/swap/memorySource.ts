@@ -11,7 +11,6 @@ import {
 import type { QuoteAuditor } from "./audit.ts";
 import {
   type HopRequest,
-  MAX_ROUTES,
   type PricedRoute,
   type QuoteSource,
   type StateChoice,
@@ -51,7 +50,7 @@ export function createMemorySource(
       };
       const choice = findRoutes(terms, { tokenIn, tokenOut, amountIn });
       const plans = choice ? [choice.best, ...choice.alternatives] : [];
-      const routes = plans.slice(0, MAX_ROUTES).map((plan) => toPriced(plan, request.venues));
+      const routes = plans.map((plan) => toPriced(plan, request.venues));
       const { blockNumber, blockHash } = snapshot;
       if (routes[0]) auditor?.offer({ chain, blockNumber, blockHash, route: routes[0] });
       return { blockNumber, outPerGas: choice?.outPerGas, routes };

@@ -4,7 +4,8 @@ import { ApiError } from "../lib/errors.ts";
 import type { Quote, QuoteRequest } from "./model.ts";
 import { nativeGas } from "./native.ts";
 import { showOption, showRoute } from "./rank.ts";
-import { MAX_ROUTES, type QuoteSource, type TradeRequest } from "./quoteSource.ts";
+import type { QuoteSource, TradeRequest } from "./quoteSource.ts";
+import { MAX_ROUTES } from "./routing/index.ts";
 import {
   invalidField,
   type Pair,

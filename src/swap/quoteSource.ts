@@ -44,15 +44,12 @@ export interface PricedRoute {
   readonly kept: number;
 }
 
-/** Routes that are answered: the best one, and others that lost. */
-export const MAX_ROUTES = 6;
-
 /** Routes at one block. */
 export interface MarketView {
   readonly blockNumber: bigint;
   /** Output token per unit of gas; undefined where gas has no price. */
   readonly outPerGas: OutPerGas;
-  /** Routes that take the whole input, best first; the first {@link MAX_ROUTES} at least. */
+  /** Routes that take the whole input, best first; as many as are answered at least. */
   readonly routes: readonly PricedRoute[];
 }
 

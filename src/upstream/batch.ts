@@ -204,7 +204,10 @@ export class Batcher {
   /** Sends one request with others of the same moment. */
   post(item: BatchItem, limits: AnswerLimits, target: AnswerTarget): Sending {
     const nowMs = this.options.now();
-    if (nowMs < this.#offUntilMs || (this.#slow.size > 0 && this.#isSlow(item.call.method, nowMs))) {
+    if (
+      nowMs < this.#offUntilMs ||
+      (this.#slow.size > 0 && this.#isSlow(item.call.method, nowMs))
+    ) {
       return this.send(item, limits, target);
     }
     const pending = new Pending(item, target);

@@ -1,8 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
+  endOfValue,
   findElements,
   findMembers,
+  MemberScanner,
+  scanArray,
   scanDocument,
   textOf,
   valueOf,
@@ -190,5 +193,49 @@ describe("findElements", () => {
   test("stops one after the most it was asked for", () => {
     const bytes = encode("[1,2,3,4,5]");
     expect(findElements(bytes, scanDocument(bytes)!, 2)).toHaveLength(3);
+  });
+});
+
+describe("one pass", () => {
+  test("over an array finds what JSON.parse finds, and refuses what it refuses", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.jsonValue(), { maxLength: 8 }),
+        fc.nat(),
+        fc.nat(),
+        (list, seed, at) => {
+          const text = spread(list, seed);
+          const cut = at % 2 === 0 ? text : text.slice(0, at % (text.length + 1));
+          const bytes = encode(cut);
+          const found: unknown[] = [];
+          const isArray = scanArray(bytes, 8, (_, start) => {
+            const end = endOfValue(bytes, start);
+            if (end !== -1) found.push(valueOf(bytes, { start, end }));
+            return end;
+          });
+          const parsed: unknown = isJson(cut) ? JSON.parse(cut) : undefined;
+          expect(isArray).toBe(Array.isArray(parsed));
+          if (isArray) expect(JSON.stringify(found)).toBe(JSON.stringify(parsed));
+        },
+      ),
+      { numRuns: 2_000, seed: 1 },
+    );
+  });
+
+  test("over an array stops at more elements than are allowed", () => {
+    expect(scanArray(encode("[1,2,3]"), 3, endOfValue)).toBe(true);
+    expect(scanArray(encode("[1,2,3]"), 2, endOfValue)).toBe(false);
+  });
+
+  test("over an object finds its members wherever the text begins, and forgets those before", () => {
+    const scanner = new MemberScanner(["id", "result"]);
+    const bytes = encode('xx{"result":[1],"id":7,"id":8} ');
+    expect(scanner.scan(bytes, 2)).toBe(true);
+    expect(textOf(bytes, scanner.spanOf(0)!)).toBe("8");
+    expect(textOf(bytes, scanner.spanOf(1)!)).toBe("[1]");
+    expect(scanner.scan(encode("{}"))).toBe(true);
+    expect(scanner.spanOf(0)).toBeUndefined();
+    expect(scanner.scan(encode("[]"))).toBe(false);
+    expect(scanner.scan(encode('{"id":1}x'))).toBe(false);
   });
 });

@@ -14,4 +14,4 @@ export {
   typeOf,
 } from "./plan.ts";
 export { priceHops } from "./price.ts";
-export { findRoutes, type RouteChoice, type RoutingTerms } from "./router.ts";
+export { findRoutes, MAX_ROUTES, type RouteChoice, type RoutingTerms } from "./router.ts";

@@ -5,6 +5,9 @@ import type { RoutePlan } from "./plan.ts";
 import { planSingles } from "./singles.ts";
 import { planSplit } from "./split.ts";
 
+/** Routes that are answered: the best one, and others that lost. */
+export const MAX_ROUTES = 6;
+
 /** What routes are looked for in. */
 export interface RoutingTerms {
   /** Pools at one block. */
@@ -18,7 +21,7 @@ export interface RoutingTerms {
 /** The routes of a trade, all exact. */
 export interface RouteChoice {
   readonly best: RoutePlan;
-  /** Others, best first; none goes the same way as another. */
+  /** Up to five others, best first; none goes the same way as another. */
   readonly alternatives: readonly RoutePlan[];
   /** Output token per unit of gas; undefined where gas has no price and none was counted. */
   readonly outPerGas: OutPerGas;
@@ -40,14 +43,14 @@ export function findRoutes(terms: RoutingTerms, trade: Trade): RouteChoice | und
   return best && { best, alternatives: others, outPerGas };
 }
 
-/** Keeps the first of plans that go through the same pools. */
+/** The first plans, and of those that go through the same pools only the first. */
 function withoutRepeats(plans: readonly RoutePlan[]): RoutePlan[] {
-  const seen = new Set<string>();
-  return plans.filter(({ hops }) => {
-    const key = hops
-      .map(({ pool }) => pool.address)
-      .toSorted()
-      .join("|");
-    return seen.has(key) ? false : Boolean(seen.add(key));
-  });
+  const byPools = new Map<string, RoutePlan>();
+  for (const plan of plans) {
+    if (byPools.size === MAX_ROUTES) break;
+    const addresses = plan.hops.map(({ pool }) => pool.address);
+    const key = addresses.length === 1 ? (addresses[0] ?? "") : addresses.sort().join("|");
+    if (!byPools.has(key)) byPools.set(key, plan);
+  }
+  return [...byPools.values()];
 }

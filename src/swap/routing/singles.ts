@@ -1,10 +1,10 @@
 import type { Address } from "viem";
 import { gasWithHop } from "../gasModel.ts";
 import { outputFor, type PoolCurve, ticksCrossedBy } from "./curve.ts";
-import { runHops, swapPool } from "./execute.ts";
+import { runPath, swapPool } from "./execute.ts";
 import { comparePlans, type OutPerGas, toPlan } from "./gas.ts";
 import { bestStart, type TradeMarket } from "./market.ts";
-import type { HopOrder, RoutePlan, Step } from "./plan.ts";
+import type { RoutePlan, Step } from "./plan.ts";
 
 /** Ways through one token path that are carried on from hop to hop. */
 const MAX_WAYS = 6;
@@ -64,15 +64,12 @@ export function planSingles(market: TradeMarket, outPerGas: OutPerGas): SingleRo
     ...firstOfEach(ways, ({ steps }) => (steps.length > 1 ? "multi" : steps[0]?.pool.venueId)),
   ]);
   const ranked = [...chosen]
-    .map(({ steps }) => runHops(amountIn, steps.map(inFull)))
-    .flatMap((run) => ("hops" in run ? [toPlan(run.hops, outPerGas)] : []))
+    .flatMap(({ steps }) => {
+      const hops = runPath(amountIn, steps);
+      return hops ? [toPlan(hops, outPerGas)] : [];
+    })
     .sort(comparePlans);
   return { ranked };
-}
-
-/** Alone in selling its token, a hop takes all there is of it. */
-function inFull(step: Step): HopOrder {
-  return { ...step, amountIn: 1n };
 }
 
 /** Those that may turn out the best once every amount is rounded as its pool rounds it. */
