@@ -50,6 +50,10 @@ export interface RateWindow {
 
 /** Windows are kept in this many parts, since a map that grows is copied, which takes its time. */
 const PARTS = 64;
+/** Characters at an id's end that decide on its part. */
+const HASHED_LENGTH = 6;
+/** 2³² divided by the golden ratio (Knuth, The Art of Computer Programming, 6.4). */
+const MULTIPLIER = 0x9e37_79b1;
 /**
  * Running windows that are remembered of a part: 1.3 million in all, at about 100 bytes. Beyond it
  * the one that ends first is lost.
@@ -81,8 +85,14 @@ export function createMemoryWindow(windowMs: number, clock: Clock): RateWindow {
   };
 }
 
+/** Ids end at random, so that their last characters spread them evenly. */
 function partOf(keyId: string): number {
-  return Bun.hash.crc32(keyId) % PARTS;
+  let hash = 0;
+  for (let at = Math.max(0, keyId.length - HASHED_LENGTH); at < keyId.length; at++) {
+    hash = Math.imul(hash ^ keyId.charCodeAt(at), MULTIPLIER);
+  }
+  // The upper bits are the best mixed ones.
+  return (hash >>> 16) % PARTS;
 }
 
 /** Forgets windows that are over, and the oldest beyond the bound; a few at a time. */

@@ -56,10 +56,14 @@ function headFor(ref: BlockRef, seen: number, chainHead: number): number {
 
 /** The highest number a call names; undefined when it names none. */
 export function namedBlock({ refs }: ReadCall): number | undefined {
-  const named =
-    refs.kind === "block" ? [refs.ref] : refs.kind === "range" ? [refs.from, refs.to] : [];
-  const numbers = named.flatMap((ref) => (ref.kind === "number" ? [ref.number] : []));
-  return numbers.length > 0 ? Math.max(...numbers) : undefined;
+  if (refs.kind === "block") return numberOf(refs.ref);
+  if (refs.kind !== "range") return undefined;
+  const [from, to] = [numberOf(refs.from), numberOf(refs.to)];
+  return from === undefined || to === undefined ? (from ?? to) : Math.max(from, to);
+}
+
+function numberOf(ref: BlockRef): number | undefined {
+  return ref.kind === "number" ? ref.number : undefined;
 }
 
 /** Rules by which upstreams are asked for a read and their answers are believed. */
