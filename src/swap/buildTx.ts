@@ -82,7 +82,7 @@ export async function buildSwapTx(
     data,
     value: value.toString(),
     from: order.user,
-    gasLimit: toGasLimit(gas),
+    gasLimit: toGasLimit(gas, route.unseenGas),
     chainId: chain.id,
   };
   return { ...approvals, swap };

@@ -3,7 +3,11 @@
  * moved the price so that it crosses more ticks. Unused gas is not paid for.
  */
 const MARGIN_PERCENT = 25n;
-/** An estimate with its margin, as the answer's decimal string. */
-export function toGasLimit(estimatedGas: bigint): string {
-  return ((estimatedGas * (100n + MARGIN_PERCENT)) / 100n).toString();
+
+/**
+ * An estimate with its margin, as the answer's decimal string.
+ * @param unseenGas - what the estimate cannot show, see `unseenGas` of the gas model
+ */
+export function toGasLimit(estimatedGas: bigint, unseenGas = 0n): string {
+  return ((estimatedGas * (100n + MARGIN_PERCENT)) / 100n + unseenGas).toString();
 }

@@ -14,6 +14,11 @@ const TICK_GAS = 35_800;
 const EMPTY_WORD_GAS = 8_100;
 /** A pair's first swap writes its two price accumulators from zero. */
 const V2_FIRST_SWAP_GAS = 34_000;
+/**
+ * What pools write with the first trade of a block only (EIP-2929, EIP-2200): the two price
+ * accumulators of a pair, from zero or not, and a v3 pool's observation.
+ */
+const FIRST_OF_BLOCK_GAS = { v2New: 2n * 22_100n, v2: 2n * 5_000n, v3: 5_000n } as const;
 /** What the executor needs around `pool.swap`: the transaction, the payment and the checks. */
 const V3_OVERHEAD_GAS = 39_000n;
 
@@ -58,6 +63,17 @@ export function gasWithHop(gasBefore: number, hop: HopWork, isFirst: boolean): n
   return hop.pool.kind === "v2"
     ? gasBefore + workGas(hop, "pool")
     : gasBefore + workGas(hop, "executor") + HELD_TOKEN_GAS;
+}
+
+/**
+ * Gas that a simulation does not show: it runs in the newest block, and where that has traded in a
+ * pool, the pool's writes of the block were done before.
+ */
+export function unseenGas(pools: readonly HopWork["pool"][]): bigint {
+  return pools.reduce((sum, pool) => {
+    const isNew = pool.kind === "v2" && !pool.hasTraded;
+    return sum + FIRST_OF_BLOCK_GAS[isNew ? "v2New" : pool.kind];
+  }, 0n);
 }
 
 /** Who pays a pool: the caller's wallet, the executor or, only for pairs, the pool before it. */

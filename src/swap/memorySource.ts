@@ -9,6 +9,7 @@ import {
   type Snapshot,
 } from "../market/index.ts";
 import type { QuoteAuditor } from "./audit.ts";
+import { unseenGas } from "./gasModel.ts";
 import {
   type HopRequest,
   type PricedRoute,
@@ -166,7 +167,8 @@ function toPriced(plan: RoutePlan, venues: readonly Venue[]): PricedRoute {
     amountOut: hop.amountOut,
     impact: hopLoss(hop, hop.amountIn, hop.amountOut).impact,
   }));
-  return { type, hops, amountOut, gas, netOut, impact, kept };
+  const unseen = unseenGas(plan.hops.map(({ pool }) => pool));
+  return { type, hops, amountOut, gas, unseenGas: unseen, netOut, impact, kept };
 }
 
 function venueOf(venues: readonly Venue[], id: string): Venue {

@@ -16,7 +16,7 @@ import {
 import { ApiError } from "../lib/errors.ts";
 import { multicall3Abi, quoterV2Abi, v2PairAbi, v3PoolAbi } from "./abi.ts";
 import { type ChainClients, isUnreachable } from "./clients.ts";
-import { routeGas, v3SwapGas } from "./gasModel.ts";
+import { type HopWork, routeGas, unseenGas, v3SwapGas } from "./gasModel.ts";
 import { multicall3Of, ReadBatch } from "./multicall.ts";
 import type { PricedRoute, QuoteSource, TradeRequest } from "./quoteSource.ts";
 
@@ -190,10 +190,15 @@ function toRoute(reading: PoolReading, request: TradeRequest): PricedRoute | und
     hops: [hop],
     amountOut,
     gas,
+    unseenGas: unseenGas([workedPool(reading)]),
     netOut: amountOut,
     impact,
     kept: 1 - pool.feePips / 1e6,
   };
+}
+
+function workedPool({ pool, hasTraded }: PoolReading): HopWork["pool"] {
+  return pool.kind === "v2" ? { kind: "v2", hasTraded } : { kind: "v3" };
 }
 
 function venueOf({ venues }: TradeRequest, { venueId }: PoolCandidate): Venue {
@@ -215,7 +220,7 @@ function v2Figures(
   const amountOut = v2AmountOut(pair, amountIn);
   if (amountOut === undefined) return undefined;
   const work = {
-    pool: { ...pool, kind: "v2" as const, hasTraded },
+    pool: { kind: "v2" as const, hasTraded },
     tokenIn,
     tokenOut,
     ticksCrossed: 0,

@@ -36,6 +36,8 @@ export interface PricedRoute {
   readonly amountOut: bigint;
   /** Gas of the executor's transaction, all included. */
   readonly gas: bigint;
+  /** Gas beyond it that no simulation shows, see `unseenGas`. */
+  readonly unseenGas: bigint;
   /** Output less the price of the gas; the output itself where gas has no price. */
   readonly netOut: bigint;
   /** The curves' part of the loss, as a share of 1. */

@@ -115,6 +115,25 @@ describe("a token of no registry", () => {
   });
 });
 
+test("built in the block that filled its pools, a swap has the gas it needs in the next one", async () => {
+  const { rpc } = world.chain;
+  const { timestamp } = await world.client.getBlock();
+  // What a block trades, and what is simulated in it, are of one time.
+  await rpc.call("anvil_setBlockTimestampInterval", [0]);
+  const token = await deployOddToken(world, await hostileToken());
+  const built: [Quote, BuiltTx][] = [];
+  for (const dexId of venues) {
+    const quoted = await quote(token.address, "USDC", { dexId });
+    built.push([quoted, await build(quoted)]);
+  }
+  await rpc.call("anvil_removeBlockTimestampInterval", []);
+  expect((await world.client.getBlock()).timestamp).toBe(timestamp);
+  await rpc.call("evm_increaseTime", [12]);
+  for (const [quoted, tx] of built) {
+    expect(await settle(quoted, tx)).toBe(BigInt(quoted.outputAmount));
+  }
+});
+
 /** Names of the layouts in which single words decide what a wallet has. */
 const searched = [
   "VyperToken",

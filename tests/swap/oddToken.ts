@@ -13,6 +13,8 @@ const Q96 = 2n ** 96n;
 const V3_FEE = 3_000;
 const FULL_RANGE = 887_220;
 const POOL_UNITS = 100_000_000_000n;
+/** Enough for each; an estimate in a block of the same time lacks what pools write once per block. */
+const GAS = 10_000_000n;
 
 export const oddTokenAbi = parseAbi([
   "function mint(address to, uint256 amount)",
@@ -49,7 +51,7 @@ export async function deployOddToken(world: SwapWorld, artifact: Artifact): Prom
   };
   const deploy = async ({ abi, bytecode }: Artifact, args: unknown[] = []) => {
     const { contractAddress } = await mined(
-      signer.deployContract({ abi, bytecode, args, chain: null }),
+      signer.deployContract({ abi, bytecode, args, chain: null, gas: GAS }),
     );
     return getAddress(contractAddress!);
   };
@@ -58,7 +60,10 @@ export async function deployOddToken(world: SwapWorld, artifact: Artifact): Prom
     abi: typeof oddTokenAbi | typeof poolAbi,
     functionName: string,
     args: readonly unknown[],
-  ) => mined(signer.writeContract({ address, abi, functionName, args, chain: null } as never));
+  ) => {
+    const call = { address, abi, functionName, args, chain: null, gas: GAS };
+    return mined(signer.writeContract(call as never));
+  };
 
   const token = await deploy(artifact);
   const usdc = world.token("USDC");

@@ -71,6 +71,8 @@ export class Callers {
 
   /** Takes back what is above a head the chain returned to. */
   rollBack(head: number): void {
+    // It may be the view of a caller who fell out.
+    this.#last = undefined;
     for (const view of this.#views.values()) {
       if (view.highest !== undefined && view.highest > head) view.highest = head;
     }
