@@ -110,17 +110,19 @@ export function createUsageJournal({ client }: Pick<SqliteConnection, "client">)
   const takeOver = client.transaction(own);
   /** @returns false when another process wrote last: nothing is written, and the sums are not right */
   const write = (all: readonly Values[], at: number): boolean => {
+    let isWritten = false;
     try {
       for (const values of all) add(values, generation, at);
-      return addLine.run(at, JSON.stringify(all), self).changes > 0;
-    } catch (error) {
-      self = crypto.randomUUID();
-      throw error;
+      isWritten = addLine.run(at, JSON.stringify(all), self).changes > 0;
+    } finally {
+      if (!isWritten) self = crypto.randomUUID();
     }
+    return isWritten;
   };
   const takeOverAndWrite = client.transaction((all: readonly Values[], at: number) => {
     own();
-    write(all, at);
+    // A charge that is not written must not be taken for one that is.
+    if (!write(all, at)) throw new Error("usage_fold has no row: the journal belongs to nobody");
   });
 
   const journal: UsageJournal = {

@@ -58,6 +58,20 @@ function open(file: string) {
 }
 
 describe("the ledger's journal", () => {
+  test("a charge that could not be entered is refused, and those after it count", () => {
+    using directory = temporaryFile();
+    const { client, journal, fold } = open(directory.file);
+    journal.append([row("a")], 0);
+    client.run("CREATE TEMP TABLE kept AS SELECT * FROM usage_fold");
+    client.run("DELETE FROM usage_fold");
+    expect(() => journal.append([row("b", 2)], 0)).toThrow();
+    client.run("INSERT INTO usage_fold SELECT * FROM kept");
+    journal.append([row("c", 3)], 0);
+    fold.finish();
+    expect(Object.fromEntries(totalsIn(directory.file))).toEqual({ a: 1, c: 3 });
+    client.close();
+  });
+
   test("charges are read before and after they are in the ledger, and count once", async () => {
     using directory = temporaryFile();
     const database = openDatabase(`file:${directory.file}`);
