@@ -1,5 +1,6 @@
 import type { Awaitable } from "../db/index.ts";
 import type { Clock } from "../lib/clock.ts";
+import { hashOf } from "../lib/hash.ts";
 
 /** Where a key stands in its current window. `resetAt` is ms since the epoch. */
 export interface WindowDecision {
@@ -52,8 +53,6 @@ export interface RateWindow {
 const PARTS = 64;
 /** Characters at an id's end that decide on its part. */
 const HASHED_LENGTH = 6;
-/** 2³² divided by the golden ratio (Knuth, The Art of Computer Programming, 6.4). */
-const MULTIPLIER = 0x9e37_79b1;
 /**
  * Running windows that are remembered of a part: 1.3 million in all, at about 100 bytes. Beyond it
  * the one that ends first is lost.
@@ -87,12 +86,7 @@ export function createMemoryWindow(windowMs: number, clock: Clock): RateWindow {
 
 /** Ids end at random, so that their last characters spread them evenly. */
 function partOf(keyId: string): number {
-  let hash = 0;
-  for (let at = Math.max(0, keyId.length - HASHED_LENGTH); at < keyId.length; at++) {
-    hash = Math.imul(hash ^ keyId.charCodeAt(at), MULTIPLIER);
-  }
-  // The upper bits are the best mixed ones.
-  return (hash >>> 16) % PARTS;
+  return hashOf(keyId, Math.max(0, keyId.length - HASHED_LENGTH)) % PARTS;
 }
 
 /** Forgets windows that are over, and the oldest beyond the bound; a few at a time. */

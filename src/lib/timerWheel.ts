@@ -84,6 +84,9 @@ export class Timer {
     if (!this.#wheel) return;
     this.#previous.#next = this.#next;
     this.#next.#previous = this.#previous;
+    // Left as they are, neighbours would keep each other alive along the chain of all that ever ran.
+    this.#previous = this;
+    this.#next = this;
     this.#wheel.drop();
     this.#wheel = undefined;
   }

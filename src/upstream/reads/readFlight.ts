@@ -45,11 +45,12 @@ export class ReadFlight extends Flight<Shown> implements ReadTarget, ReadRules {
     readonly read: ReadCall,
     private readonly view: View,
     key: string,
+    hash: number,
     begunAt: number,
     minHead: number,
     pilot: Passenger<Shown>,
   ) {
-    super(host.flights, read.call.method, key, begunAt, minHead, pilot);
+    super(host.flights, read.call.method, key, hash, begunAt, minHead, pilot);
     this.generation = host.generation;
   }
 

@@ -1,4 +1,5 @@
 import type { Clock } from "../../lib/clock.ts";
+import { hashOf } from "../../lib/hash.ts";
 import type { ChainPool } from "../chainPool.ts";
 import { dispatchRead, type NodeReply } from "../dispatch.ts";
 import type { UpstreamObserver } from "../observer.ts";
@@ -124,7 +125,7 @@ export class ChainReader implements FlightHost {
   #askAlone(ticket: Ticket): void {
     ticket.isAlone = true;
     const view = this.#view(ticket.read, ticket.caller);
-    this.#depart(ticket, "", view, neededHead(ticket.read, view, this.options.pool));
+    this.#depart(ticket, "", 0, view, neededHead(ticket.read, view, this.options.pool));
   }
 
   /** Whether a call names a block above all heads, which are then asked for. */
@@ -145,18 +146,19 @@ export class ChainReader implements FlightHost {
     const key = deadlineMs === undefined ? ticket.key : `${deadlineMs} ${ticket.key}`;
     const view = this.#view(read, caller);
     const minHead = neededHead(read, view, this.options.pool);
-    const running = this.flights.find(read.call.method, key);
+    const hash = hashOf(key);
+    const running = this.flights.find(read.call.method, key, hash);
     if (!running || running.lowestHead < minHead || !caller.isSince(running.begunAt)) {
-      return this.#depart(ticket, key, view, minHead);
+      return this.#depart(ticket, key, hash, view, minHead);
     }
     ticket.flight = running;
     running.board(ticket);
   }
 
   /** @param key - empty for a call that is not shared */
-  #depart(ticket: Ticket, key: string, view: View, minHead: number): void {
+  #depart(ticket: Ticket, key: string, hash: number, view: View, minHead: number): void {
     const begunAt = this.#callers.tick();
-    const flight = new ReadFlight(this, ticket.read, view, key, begunAt, minHead, ticket);
+    const flight = new ReadFlight(this, ticket.read, view, key, hash, begunAt, minHead, ticket);
     ticket.flight = flight;
     if (key !== "") this.flights.announce(flight);
     flight.start(ticket.deadlineMs);
