@@ -51,8 +51,6 @@ export interface RateWindow {
 
 /** Windows are kept in this many parts, since a map that grows is copied, which takes its time. */
 const PARTS = 64;
-/** Characters at an id's end that decide on its part. */
-const HASHED_LENGTH = 6;
 /**
  * Running windows that are remembered of a part: 1.3 million in all, at about 100 bytes. Beyond it
  * the one that ends first is lost.
@@ -68,7 +66,7 @@ export function createMemoryWindow(windowMs: number, clock: Clock): RateWindow {
   return {
     take(keyId, n, limit) {
       const now = clock.now();
-      const windows = parts[partOf(keyId)] ?? new Map<string, WindowState>();
+      const windows = parts[hashOf(keyId) % PARTS] ?? new Map<string, WindowState>();
       const before = windows.get(keyId);
       const { decision, state } = decideWindow(before, { now, n, limit, windowMs });
       if (n === 0) return decision;
@@ -82,11 +80,6 @@ export function createMemoryWindow(windowMs: number, clock: Clock): RateWindow {
       return decision;
     },
   };
-}
-
-/** Ids end at random, so that their last characters spread them evenly. */
-function partOf(keyId: string): number {
-  return hashOf(keyId, Math.max(0, keyId.length - HASHED_LENGTH)) % PARTS;
 }
 
 /** Forgets windows that are over, and the oldest beyond the bound; a few at a time. */
