@@ -85,6 +85,7 @@ export function createUsageFold({ client }: Connection, journal: UsageJournal): 
     return sealed.foldedTo === null ? trimSome(sealed) : foldSome(sealed);
   });
   const takeStep = () => {
+    journal.settle();
     journal.sealed = step.immediate();
   };
 

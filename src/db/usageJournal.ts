@@ -17,6 +17,8 @@ export interface UsageJournal {
   append(rows: readonly UsageRow[], at: number): void;
   /** Brings the sums in memory up to what the database says. */
   refresh(): void;
+  /** Adds what came last to the sums; not to be called in a transaction, which might be undone. */
+  settle(): void;
   /** Makes this process the one that writes; to be called in the transaction that does. */
   own(): void;
   /** The same in a transaction of its own, since it takes a while where much was left behind. */
@@ -47,6 +49,10 @@ interface Line {
   readonly charges: string;
 }
 type Values = ReturnType<typeof toValues>;
+
+/** Rows that are added up before they go into the table of sums, which costs more. */
+const MAX_RECENT = 256;
+type RecentRow = { -readonly [Field in keyof UsageRow]: UsageRow[Field] } & { at: number };
 
 interface State {
   readonly owner: string;
@@ -79,9 +85,12 @@ export function createUsageJournal({ client }: Pick<SqliteConnection, "client">)
   const lastLine = client.query<{ seq: number }, []>("SELECT max(seq) AS seq FROM usage_journal");
   let generation = 1;
   let gathered = 0;
+  /** Of the newest generation, by all but the sums. */
+  const recent = new Map<string, RecentRow>();
 
   const load = ({ through, folded_to: foldedTo }: Omit<State, "owner">) => {
     clear.run();
+    recent.clear();
     generation = 1;
     gathered = 0;
     for (const { seq, at, charges } of lines.iterate()) {
@@ -97,6 +106,27 @@ export function createUsageJournal({ client }: Pick<SqliteConnection, "client">)
   const add = ([keyId, hour, operation, chainId, requests, cu]: Values, of: number, at: number) =>
     addPending.run(keyId, hour, operation, chainId, of, requests, cu, at);
 
+  const note = (row: UsageRow, at: number) => {
+    const { keyId, hour, operation, chainId, requests, cu } = row;
+    const id = `${keyId} ${hour} ${operation} ${chainId}`;
+    const sums = recent.get(id);
+    if (!sums) return void recent.set(id, { ...row, at });
+    sums.requests += requests;
+    sums.cu += cu;
+    sums.at = Math.max(sums.at, at);
+  };
+  const addRecent = client.transaction(() => {
+    for (const row of recent.values()) add(toValues(row), generation, row.at);
+  });
+  const settle = () => {
+    if (recent.size === 0) return;
+    addRecent();
+    recent.clear();
+  };
+  const disown = () => {
+    self = crypto.randomUUID();
+  };
+
   /** @returns whether the sums had to be read anew, because another process wrote last */
   const refresh = (): boolean => {
     const { owner, ...folded } = readState.get() ?? nothing;
@@ -108,31 +138,37 @@ export function createUsageJournal({ client }: Pick<SqliteConnection, "client">)
     if (refresh()) take.run(self);
   };
   const takeOver = client.transaction(own);
+  const bringUp = client.transaction(() => void refresh());
   /** @returns false when another process wrote last: nothing is written, and the sums are not right */
-  const write = (all: readonly Values[], at: number): boolean => {
-    let isWritten = false;
-    try {
-      for (const values of all) add(values, generation, at);
-      isWritten = addLine.run(at, JSON.stringify(all), self).changes > 0;
-    } finally {
-      if (!isWritten) self = crypto.randomUUID();
-    }
+  const write = (rows: readonly UsageRow[], at: number): boolean => {
+    const isWritten = addLine.run(at, JSON.stringify(rows.map(toValues)), self).changes > 0;
+    if (isWritten) for (const row of rows) note(row, at);
     return isWritten;
   };
-  const takeOverAndWrite = client.transaction((all: readonly Values[], at: number) => {
+  const takeOverAndWrite = client.transaction((rows: readonly UsageRow[], at: number) => {
     own();
     // A charge that is not written must not be taken for one that is.
-    if (!write(all, at)) throw new Error("usage_fold has no row: the journal belongs to nobody");
+    if (!write(rows, at)) throw new Error("usage_fold has no row: the journal belongs to nobody");
   });
 
   const journal: UsageJournal = {
     append(rows, at) {
       if (rows.length === 0) return;
-      const all = rows.map(toValues);
-      if (!write(all, at)) takeOverAndWrite.immediate(all, at);
+      if (recent.size > MAX_RECENT) settle();
+      try {
+        if (!write(rows, at)) takeOverAndWrite.immediate(rows, at);
+      } catch (error) {
+        // Whether it was written, and what else was undone, the database alone can say.
+        disown();
+        throw error;
+      }
       gathered += rows.length;
     },
-    refresh: client.transaction(() => void refresh()),
+    refresh() {
+      settle();
+      bringUp();
+    },
+    settle,
     own,
     takeOver: () => takeOver.immediate(),
     get gathered() {
@@ -153,6 +189,10 @@ export function createUsageJournal({ client }: Pick<SqliteConnection, "client">)
 
 const nothing: State = { owner: "", through: 0, folded_to: null };
 
+/** @throws RangeError for what could be entered in the journal, but never in the ledger */
 function toValues({ keyId, hour, operation, chainId, requests, cu }: UsageRow) {
+  for (const count of [hour, chainId, requests, cu]) {
+    if (!Number.isSafeInteger(count)) throw new RangeError(`a charge of ${count}`);
+  }
   return [keyId, hour, operation, chainId, requests, cu] as const;
 }

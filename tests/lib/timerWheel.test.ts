@@ -56,6 +56,26 @@ describe("a timer of the wheel", () => {
     timer.clear();
   });
 
+  test("that was taken back keeps none of those alive that came after it", async () => {
+    const wheel = new TimerWheel(() => 0);
+    const first = wheel.set(1_000, () => {});
+    const later: WeakRef<object>[] = [];
+    let before = first;
+    for (let count = 0; count < 100; count++) {
+      const next = wheel.set(1_000, () => {});
+      before.clear();
+      later.push(new WeakRef(next));
+      before = next;
+    }
+    before.clear();
+    before = first;
+    // What the stack still refers to is gone in a later turn.
+    await Bun.sleep(0);
+    Bun.gc(true);
+    expect(later.filter((timer) => timer.deref()).length).toBeLessThan(5);
+    first.clear();
+  });
+
   test("after a pause of the process all that are due run, and only those", async () => {
     let nowMs = 0;
     const wheel = new TimerWheel(() => nowMs);

@@ -52,7 +52,7 @@ export class HeadReader {
   }
 
   /** Whether bytes are an answer from start to end, with a head like the last one read. */
-  isWhole(bytes: Uint8Array): boolean {
+  isWhole(bytes: Buffer): boolean {
     const shape = this.#shape;
     if (!shape?.fits(bytes) || shape.end + shape.length !== bytes.length) return false;
     this.bodyAt = shape.end;
