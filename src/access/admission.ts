@@ -26,27 +26,29 @@ export type RequestObserver = (operation: string, status: number, seconds: numbe
 
 const always = () => true;
 
-/** Text around a number, as made for the last one: most often the next one is the same. */
-class TextOfNumber {
-  #value = -1;
+/** Fields that depend on few things, as made for the last answer: mostly the next has the same. */
+class SteadyFields {
+  #limit = -1;
+  #resetS = -1;
+  #cu = -1;
+  #idPart = "";
   #text = "";
 
-  constructor(
-    private readonly before: string,
-    private readonly after: string,
-  ) {}
-
-  of(value: number): string {
-    if (value !== this.#value) {
-      this.#value = value;
-      this.#text = `${this.before}${value}${this.after}`;
-    }
+  of({ limit, resetAt }: WindowDecision, cu: number, idPart: string): string {
+    const resetS = Math.ceil(resetAt / 1_000);
+    const isWindow = limit === this.#limit && resetS === this.#resetS;
+    if (isWindow && cu === this.#cu && idPart === this.#idPart) return this.#text;
+    this.#limit = limit;
+    this.#resetS = resetS;
+    this.#cu = cu;
+    this.#idPart = idPart;
+    const reset = `x-ratelimit-limit: ${limit}\r\nx-ratelimit-reset: ${resetS}\r\n`;
+    this.#text = `${reset}x-cu-cost: ${cu}\r\nx-request-id: ${idPart}`;
     return this.#text;
   }
 }
 
-const upToRemaining = new TextOfNumber("\r\nx-ratelimit-limit: ", "\r\nx-ratelimit-remaining: ");
-const upToCost = new TextOfNumber("\r\nx-ratelimit-reset: ", "\r\nx-cu-cost: ");
+const steady = new SteadyFields();
 
 /** One request on its way through the gate. */
 export class Passage implements FieldSource, ChargeTarget {
@@ -105,17 +107,19 @@ export class Passage implements FieldSource, ChargeTarget {
     }
   }
 
-  /** The fields every answer carries, and those of authenticated ones. */
+  /** The fields every answer carries, and those of authenticated ones, up to the request's id. */
+  steadyFields(): string {
+    const { window, chargedCu } = this;
+    if (!window) return `x-request-id: ${this.#idPart}`;
+    return steady.of(window, chargedCu, this.#idPart);
+  }
+
   writeFields(to: FieldSink): void {
-    const { window, access, chargedCu } = this;
-    to.text("x-request-id: ");
-    to.text(this.#idPart);
+    const { window, access } = this;
     to.text(this.#idEnding);
     if (window) {
-      to.text(upToRemaining.of(window.limit));
+      to.text("\r\nx-ratelimit-remaining: ");
       to.number(window.remaining);
-      to.text(upToCost.of(Math.ceil(window.resetAt / 1000)));
-      to.number(chargedCu);
     }
     to.text(access.isDraining ? "\r\nconnection: close\r\n" : "\r\n");
   }

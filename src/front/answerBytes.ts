@@ -8,9 +8,9 @@ const MAX_WHOLE_BYTES = 65_536;
 const MAX_NUMBER_LENGTH = 24;
 const nothing: readonly Uint8Array[] = [];
 
-/** The field `Date` as of now, and what stands between it and the length of the body. */
+/** The field `Date` as of now. */
 export function dateField(): string {
-  return `date: ${new Date().toUTCString()}\r\ncontent-length: `;
+  return `date: ${new Date().toUTCString()}\r\n`;
 }
 
 /**
@@ -20,10 +20,14 @@ export function dateField(): string {
 export class AnswerBytes implements FieldSink {
   size = 0;
   #bytes = Buffer.allocUnsafeSlow(MAX_WHOLE_BYTES);
-  /** What the last answer began with, and where that ended. */
+  /** What the last answer began with, and where that ended: first line, fields, and date. */
   #status = 0;
   #fields = "";
+  #date = "";
   #startSize = 0;
+  /** What stood behind it, and where that ended. */
+  #steady = "";
+  #steadySize = 0;
   /** First lines by status; statuses are those of the error catalogue and few more. */
   readonly #statusLines = new Map<number, string>();
 
@@ -34,7 +38,7 @@ export class AnswerBytes implements FieldSink {
 
   /**
    * Begins an answer: its head, and its body where that is small.
-   * @param date - the field `Date` and the name of `Content-Length`, as by `dateField`
+   * @param date - the field `Date`, as by `dateField`
    * @returns the rest of the body, which has to be sent behind it
    */
   begin(answer: PlainAnswer, date: string): readonly Uint8Array[] {
@@ -57,24 +61,33 @@ export class AnswerBytes implements FieldSink {
   }
 
   #writeHead({ status, fields, more }: PlainAnswer, length: number, date: string): void {
-    this.#writeStart(status, fields);
+    this.#writeStart(status, fields, date, more?.steadyFields() ?? "");
     more?.writeFields(this);
-    this.text(date);
+    this.text("content-length: ");
     this.number(length);
     this.text("\r\n\r\n");
   }
 
   /** What most answers begin with stays where it is from one to the next. */
-  #writeStart(status: number, fields: string): void {
-    if (status === this.#status && fields === this.#fields) {
-      this.size = this.#startSize;
+  #writeStart(status: number, fields: string, date: string, steady: string): void {
+    const isSame = status === this.#status && fields === this.#fields && date === this.#date;
+    if (isSame && steady === this.#steady) {
+      this.size = this.#steadySize;
       return;
     }
-    this.text(this.#statusLine(status));
-    this.text(fields);
-    this.#status = status;
-    this.#fields = fields;
-    this.#startSize = this.size;
+    if (isSame) this.size = this.#startSize;
+    else {
+      this.text(this.#statusLine(status));
+      this.text(fields);
+      this.text(date);
+      this.#status = status;
+      this.#fields = fields;
+      this.#date = date;
+      this.#startSize = this.size;
+    }
+    this.text(steady);
+    this.#steady = steady;
+    this.#steadySize = this.size;
   }
 
   #add(body: Uint8Array | Spliced): readonly Uint8Array[] {

@@ -22,8 +22,11 @@ export interface FieldSink {
   number(value: number): void;
 }
 
-/** Writes header fields of its own. */
+/** Header fields in two parts. */
 export interface FieldSource {
+  /** What answers in a row mostly have in common; need not end with a line. */
+  steadyFields(): string;
+  /** Writes what is behind it, up to the end of a line. */
   writeFields(to: FieldSink): void;
 }
 
@@ -35,7 +38,7 @@ export interface PlainAnswer {
    * of what an object costs that is taken apart again.
    */
   fields: string;
-  /** Writes the fields behind those; what changes with each answer is best written in place. */
+  /** The fields beside those; what changes with each answer is best written in place. */
   more?: FieldSource;
   readonly errorCode: ErrorCode | undefined;
   readonly body: string | Uint8Array<ArrayBuffer> | Spliced | null;
@@ -74,6 +77,7 @@ export function fieldPairs({
   more,
 }: Partial<Pick<PlainAnswer, "fields" | "more">>): [name: string, value: string][] {
   const rest = new FieldText();
+  rest.text(more?.steadyFields() ?? "");
   more?.writeFields(rest);
   const lines = `${fields}${rest.value}`.split("\r\n").slice(0, -1);
   return lines.map((line) => {

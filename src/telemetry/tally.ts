@@ -11,6 +11,9 @@ interface Entry<Row> {
   readonly row: Row;
 }
 
+/** Rows looked at one by one before they are looked up; as many as a chain has nodes, or more. */
+const MAX_RECENT = 8;
+
 /**
  * Rows of a metric by the values of its labels. Found by one look-up per label, where prom-client
  * joins all names and values to a text each time. Rows are as many as the label sets in use, which
@@ -19,17 +22,22 @@ interface Entry<Row> {
 class Rows<Row> {
   readonly all: Entry<Row>[] = [];
   readonly #root: Branch<Row> = new Map();
-  /** What was looked up last is most often what is looked up next. */
-  #last: Entry<Row> | undefined;
+  /** What was looked up of late is most often what is looked up next. */
+  readonly #recent: Entry<Row>[] = [];
+  #oldest = 0;
 
   constructor(private readonly create: () => Row) {}
 
   /** Labels come one by one, since a list of them would be made for each look-up. */
   at(one: Label, two?: Label, three?: Label, four?: Label): Row {
-    const last = this.#last;
-    if (last && isOf(last.labels, one, two, three, four)) return last.row;
+    const recent = this.#recent;
+    for (let index = 0; index < recent.length; index++) {
+      const entry = recent[index];
+      if (entry && isOf(entry.labels, one, two, three, four)) return entry.row;
+    }
     const entry = this.#find([one, two, three, four]);
-    this.#last = entry;
+    recent[this.#oldest] = entry;
+    this.#oldest = (this.#oldest + 1) % MAX_RECENT;
     return entry.row;
   }
 
@@ -50,8 +58,9 @@ class Rows<Row> {
   }
 }
 
+/** The label that differs most often is compared first. */
 function isOf(labels: Labels, one: Label, two?: Label, three?: Label, four?: Label): boolean {
-  return labels[0] === one && labels[1] === two && labels[2] === three && labels[3] === four;
+  return labels[1] === two && labels[3] === four && labels[2] === three && labels[0] === one;
 }
 
 type Branch<Row> = Map<Label | undefined, Entry<Row> | Branch<Row>>;
