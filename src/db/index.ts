@@ -8,6 +8,7 @@ import { createKeysRevision } from "./keysRevision.ts";
 import { createKeyStore } from "./keyStore.ts";
 import { createSettingsStore } from "./settingsStore.ts";
 import { createLogCapStore } from "./logCapStore.ts";
+import { syncLogInBackground } from "./logSync.ts";
 import { createSignInStore } from "./signInStore.ts";
 import { openSqlite } from "./sqlite.ts";
 import { createSqlitePeers } from "./sqlitePeers.ts";
@@ -77,6 +78,7 @@ function openSqliteDatabase(url: string): Database {
   const keysRevision = createKeysRevision(connection);
   const journal = createUsageJournal(connection);
   const usage = createUsageStore(connection, journal);
+  const stopSync = file === ":memory:" ? undefined : syncLogInBackground(connection, file);
   return {
     keys: createKeyStore(connection, keysRevision),
     usage,
@@ -93,6 +95,7 @@ function openSqliteDatabase(url: string): Database {
     file: file === ":memory:" ? undefined : file,
     close() {
       usage.close();
+      stopSync?.();
       connection.client.close();
     },
   };

@@ -1,6 +1,6 @@
 import { Database as SqliteFile } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readMigrationFiles } from "drizzle-orm/migrator";
@@ -19,6 +19,17 @@ function schemaOf(file: string) {
   const applied = client.query<{ n: number }, []>("SELECT count(*) AS n FROM migrations").get()?.n;
   client.close();
   return { objects, applied };
+}
+
+/** Descriptors of this process for files whose path begins so. */
+function openFiles(path: string): number {
+  return readdirSync("/proc/self/fd").filter((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`).startsWith(path);
+    } catch {
+      return false;
+    }
+  }).length;
 }
 
 describe("opening", () => {
@@ -40,6 +51,23 @@ describe("opening", () => {
     database.close();
     expect(openDatabase(":memory:").file).toBeUndefined();
   });
+
+  test.skipIf(process.platform !== "linux")(
+    "has the log written to the disk beside the work, and then keeps it open no longer",
+    async () => {
+      using directory = temporaryDirectory();
+      const file = join(directory.path, "c.db");
+      const database = openDatabase(`file:${file}`);
+      const before = openFiles(`${file}-wal`);
+      await database.settings.set("a", "b");
+      const isOpened = () => openFiles(`${file}-wal`) === before + 1;
+      for (let naps = 0; !isOpened() && naps < 1_000; naps++) await Bun.sleep(5);
+      expect(isOpened()).toBe(true);
+      database.close();
+      for (let naps = 0; isOpened() && naps < 1_000; naps++) await Bun.sleep(5);
+      expect(isOpened()).toBe(false);
+    },
+  );
 
   test("what is no database of this service is refused by name", () => {
     for (const url of ["mysql://x", "file:", ""]) {
