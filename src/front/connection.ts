@@ -1,6 +1,7 @@
 import type { Socket } from "bun";
 import type { PlainAnswer } from "../lib/http.ts";
 import { pieceOf } from "../lib/piece.ts";
+import { RingItem } from "../lib/ring.ts";
 import { ByteQueue } from "./byteQueue.ts";
 import { Call, type CallContext, type CallOwner, type Pending } from "./call.ts";
 import { type Fetch, FetchedCall } from "./fetched.ts";
@@ -52,7 +53,7 @@ const IDLE_S = 65;
 const noBytes = Buffer.alloc(0);
 
 /** A client's connection: reads requests one after another, and sends their answers in order. */
-export class Connection implements CallOwner {
+export class Connection extends RingItem implements CallOwner {
   #stage: Stage = "head";
   /** Second in which the stage last moved on. */
   #movedS: number;
@@ -77,6 +78,7 @@ export class Connection implements CallOwner {
     private readonly socket: Socket<unknown>,
     private readonly host: ConnectionHost,
   ) {
+    super();
     this.#heads = new HeadMemo(host.route.prefix);
     this.#outbox = new Outbox(socket, host.memory);
     this.#movedS = host.upS;

@@ -3,6 +3,7 @@ import { createChecks, createErrorAnswers, type RequestObserver } from "../acces
 import type { Access } from "../access/index.ts";
 import type { Config } from "../config/index.ts";
 import { type Peers, setPeers } from "../lib/client.ts";
+import { Ring } from "../lib/ring.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { dateField } from "./answerBytes.ts";
 import { Connection, type ConnectionHost } from "./connection.ts";
@@ -81,7 +82,7 @@ class Listener implements Front, ConnectionHost {
   isStopping = false;
   readonly #inner: InnerServer;
   readonly #peers: Peers = new Map();
-  readonly #connections = new Set<Connection>();
+  readonly #connections = new Ring<Connection>();
   #listener: TCPSocketListener<Attached> | undefined;
   #timer: Timer | undefined;
   #isSecure = false;
@@ -152,7 +153,7 @@ class Listener implements Front, ConnectionHost {
   async stop(closesConnections = false): Promise<void> {
     this.isStopping = true;
     this.#listener?.stop(closesConnections);
-    for (const connection of this.#connections) connection.stop();
+    for (const connection of this.#connections.list()) connection.stop();
     const answered = closesConnections ? undefined : this.#idle();
     const inner = this.#inner.server ? this.#inner.stop(closesConnections) : undefined;
     await Promise.all([answered, inner]);
@@ -167,7 +168,7 @@ class Listener implements Front, ConnectionHost {
 
   #closed(connection: Attached): void {
     if (!connection) return;
-    this.#connections.delete(connection);
+    connection.leaveRing();
     connection.closed();
     this.#noticeIdle();
   }
@@ -186,14 +187,14 @@ class Listener implements Front, ConnectionHost {
 
   #busy(): number {
     let busy = 0;
-    for (const one of this.#connections) if (!one.isTunnelled && one.isBusy) busy++;
+    for (const one of this.#connections.list()) if (!one.isTunnelled && one.isBusy) busy++;
     return busy;
   }
 
   #sweep(): void {
     this.upS++;
     this.dateField = dateField();
-    for (const connection of this.#connections) connection.sweep();
+    for (const connection of this.#connections.list()) connection.sweep();
   }
 }
 

@@ -1,3 +1,5 @@
+import { Ring, RingItem } from "./ring.ts";
+
 /** How late a timer may be beside what the runtime's own timers are, ms. */
 const TICK_MS = 10;
 /** Timers due further ahead than this many ticks are looked at once per turn of the wheel. */
@@ -9,8 +11,7 @@ const SLOTS = 512;
  * are never early, and late by up to 10 ms.
  */
 export class TimerWheel {
-  /** Per slot a ring of timers; the one in the array is its anchor. */
-  readonly #slots: Timer[] = Array.from({ length: SLOTS }, () => new Timer());
+  readonly #slots = Array.from({ length: SLOTS }, () => new Ring<Timer>());
   #count = 0;
   /** Last tick whose slot was looked at. */
   #tick = 0;
@@ -31,7 +32,7 @@ export class TimerWheel {
     const dueTick = Math.max(this.#tick + 1, Math.ceil((nowMs + ms) / TICK_MS));
     timer.clear();
     timer.enter(this, dueTick);
-    this.#slots[dueTick % SLOTS]?.append(timer);
+    this.#slots[dueTick % SLOTS]?.add(timer);
     this.#count++;
   }
 
@@ -56,7 +57,8 @@ export class TimerWheel {
     const first = Math.max(this.#tick + 1, nowTick - SLOTS + 1);
     const due: Timer[] = [];
     for (let tick = first; tick <= nowTick; tick++) {
-      this.#slots[tick % SLOTS]?.collect(nowTick, due);
+      const timers = this.#slots[tick % SLOTS]?.list() ?? [];
+      for (const timer of timers) if (timer.isDue(nowTick)) due.push(timer);
     }
     this.#tick = nowTick;
     if (this.#count > 0) this.#schedule();
@@ -69,12 +71,9 @@ export class TimerWheel {
  * A timer of a wheel, which runs it once. What is waited for most often is a timer itself, so that
  * waiting makes no object.
  */
-export class Timer {
+export class Timer extends RingItem {
   #wheel: TimerWheel | undefined;
   #dueTick = 0;
-  /** Its neighbours in its slot's ring. */
-  #previous: Timer = this;
-  #next: Timer = this;
 
   /** It is due; must not throw. */
   due(): void {}
@@ -82,11 +81,7 @@ export class Timer {
   /** Takes it back; does nothing once it ran, or while it is not set. */
   clear(): void {
     if (!this.#wheel) return;
-    this.#previous.#next = this.#next;
-    this.#next.#previous = this.#previous;
-    // Left as they are, neighbours would keep each other alive along the chain of all that ever ran.
-    this.#previous = this;
-    this.#next = this;
+    this.leaveRing();
     this.#wheel.drop();
     this.#wheel = undefined;
   }
@@ -97,18 +92,8 @@ export class Timer {
     this.#dueTick = dueTick;
   }
 
-  append(timer: Timer): void {
-    timer.#previous = this.#previous;
-    timer.#next = this;
-    this.#previous.#next = timer;
-    this.#previous = timer;
-  }
-
-  /** Adds the timers of this ring that are due to `due`; they stay until they run. */
-  collect(tick: number, due: Timer[]): void {
-    for (let timer = this.#next; timer !== this; timer = timer.#next) {
-      if (timer.#dueTick <= tick) due.push(timer);
-    }
+  isDue(tick: number): boolean {
+    return this.#dueTick <= tick;
   }
 
   /** Runs it, unless it was taken back, or set anew, meanwhile. */
