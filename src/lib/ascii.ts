@@ -31,8 +31,8 @@ export function putNumber(target: Buffer, start: number, value: number): number 
   return end;
 }
 
-/** How many digits a number has. */
-function digitsOf(value: number): number {
+/** How many digits a whole number has that is not negative. */
+export function digitsOf(value: number): number {
   let digits = 1;
   for (let bound = 10; value >= bound; bound *= 10) digits++;
   return digits;

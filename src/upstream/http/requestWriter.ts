@@ -1,4 +1,5 @@
 import type { Socket } from "bun";
+import { digitsOf, putNumber } from "../../lib/ascii.ts";
 import type { RequestText } from "../requestText.ts";
 
 /** Bodies up to this size are put together in place; larger ones are few. */
@@ -8,7 +9,6 @@ const MAX_UNIT_BYTES = 3;
 const MAX_DIGITS = 15;
 const CR = 0x0d;
 const LF = 0x0a;
-const ZERO = 0x30;
 
 /**
  * Writes requests to one server, which differ in their bodies only. The head stays where it is from
@@ -47,13 +47,9 @@ export class RequestWriter {
 
   /** Puts the length in front of the body, and the head in front of it. @returns where it begins */
   #placeHead(length: number): number {
-    let at = this.#bodyAt - 4;
-    let rest = length;
-    do {
-      this.#bytes[--at] = ZERO + (rest % 10);
-      rest = Math.floor(rest / 10);
-    } while (rest > 0);
-    const digits = this.#bodyAt - 4 - at;
+    const digits = digitsOf(length);
+    const at = this.#bodyAt - 4 - digits;
+    putNumber(this.#bytes, at, length);
     const start = at - this.#head.length;
     if (digits !== this.#digits) this.#bytes.set(this.#head, start);
     this.#digits = digits;
