@@ -39,11 +39,11 @@ export interface HopWork extends PoolWork {
 export function routeGas(hops: readonly HopWork[]): bigint {
   const source = hops[0]?.tokenIn;
   let gas = TRANSACTION_GAS;
-  for (const [index, hop] of hops.entries()) {
+  hops.forEach((hop, index) => {
     const isHeld = hop.tokenIn !== source && !isPaidStraight(hops, index);
     gas += workGas(hop, hop.tokenIn === source ? "caller" : isHeld ? "executor" : "pool");
     if (isHeld && hop.tokenIn !== hops[index - 1]?.tokenIn) gas += HELD_TOKEN_GAS;
-  }
+  });
   return BigInt(gas);
 }
 
