@@ -45,21 +45,24 @@ export interface SingleRoutes {
  * the order they come in, are exact.
  */
 export function planSingles(market: TradeMarket, outPerGas: OutPerGas): SingleRoutes {
-  const { tokenOut, amountIn } = market.trade;
+  const { tokenIn, tokenOut, amountIn } = market.trade;
   const net = ({ amount, gas }: Way) => amount - gas * (outPerGas ?? 0);
-  const ways = firstSteps(market, tokenOut);
+  const ways = onwards(market, [undefined], tokenIn, tokenOut);
   const toConnector = new Map(
-    market.connectors.map((token) => [token, undominated(firstSteps(market, token))]),
+    market.connectors.map((token) => [
+      token,
+      undominated(onwards(market, [undefined], tokenIn, token)),
+    ]),
   );
   for (const [token, before] of toConnector) {
-    ways.push(...nextSteps(market, before, token, tokenOut));
+    ways.push(...undominated(onwards(market, before, token, tokenOut)));
   }
   let bestNet = ways.reduce((most, way) => Math.max(most, net(way)), -Infinity);
   for (const { x, y, bound } of threeHopPaths(market)) {
     // A pool never pays more than at its first unit.
     if (bound <= bestNet) break;
-    const between = nextSteps(market, toConnector.get(x) ?? [], x, y);
-    const found = nextSteps(market, between, y, tokenOut);
+    const between = undominated(onwards(market, toConnector.get(x) ?? [], x, y));
+    const found = undominated(onwards(market, between, y, tokenOut));
     ways.push(...found);
     bestNet = found.reduce((most, way) => Math.max(most, net(way)), bestNet);
   }
@@ -107,8 +110,8 @@ function uncertainty({ coarseness }: Way): number {
   return FLOAT_NOISE + ROUNDED_UNITS * coarseness;
 }
 
-function firstOfEach(ways: readonly Way[], kindOf: (way: Way) => string | undefined): Way[] {
-  const first = new Map<string | undefined, Way>();
+function firstOfEach(ways: readonly Way[], kindOf: (way: Way) => string): Way[] {
+  const first = new Map<string, Way>();
   for (const way of ways) {
     const kind = kindOf(way);
     if (!first.has(kind)) first.set(kind, way);
@@ -133,22 +136,10 @@ function threeHopPaths(market: TradeMarket): { x: Address; y: Address; bound: nu
   return paths.sort((a, b) => b.bound - a.bound);
 }
 
-/** Ways of one pool from the trade's input to a token. */
-function firstSteps(market: TradeMarket, token: Address): Way[] {
-  const { trade, amountIn } = market;
-  const start = { amount: amountIn, gas: 0, coarseness: 1 / amountIn };
-  const ways: Way[] = [];
-  for (const curve of market.hop(trade.tokenIn, token)) {
-    const way = extend(undefined, start, curve, trade.tokenIn, token);
-    if (way) ways.push(way);
-  }
-  return ways;
-}
-
-/** Ways to `tokenIn` carried on by one pool, without those that are not worth carrying on. */
-function nextSteps(
+/** Ways carried on by one pool that sells `tokenIn`, where they end, for `tokenOut`. */
+function onwards(
   market: TradeMarket,
-  ways: readonly Way[],
+  ways: readonly Way["before"][],
   tokenIn: Address,
   tokenOut: Address,
 ): Way[] {
@@ -156,30 +147,28 @@ function nextSteps(
   const next: Way[] = [];
   for (const before of ways) {
     for (const curve of curves) {
-      const way = extend(before, before, curve, tokenIn, tokenOut);
+      const way = extend(market, before, curve, { pool: curve.pool, tokenIn, tokenOut });
       if (way) next.push(way);
     }
   }
-  return undominated(next);
+  return next;
 }
 
-/** @param from - what there is before the step */
 function extend(
-  before: Way | undefined,
-  from: Pick<Way, "amount" | "gas" | "coarseness">,
+  { amountIn }: TradeMarket,
+  before: Way["before"],
   curve: PoolCurve,
-  tokenIn: Address,
-  tokenOut: Address,
+  step: Step,
 ): Way | undefined {
-  const { pool } = curve;
+  const from = before ?? { amount: amountIn, gas: 0, coarseness: 1 / amountIn };
   const amount = outputOf(curve, from.amount);
   if (!(amount > 0)) return undefined;
-  const hop = { pool, ticksCrossed: ticksCrossedBy(curve, from.amount), emptyWords: 0 };
+  const ticksCrossed = ticksCrossedBy(curve, from.amount);
   return {
     before,
-    step: { pool, tokenIn, tokenOut },
+    step,
     amount,
-    gas: gasWithHop(from.gas, hop, !before),
+    gas: gasWithHop(from.gas, { pool: step.pool, ticksCrossed, emptyWords: 0 }, !before),
     coarseness: from.coarseness + 1 / amount,
   };
 }
