@@ -1,6 +1,6 @@
 import { divideUp, MAX_UINT256 } from "./integers.ts";
 
-const Q96 = 1n << 96n;
+const BELOW_Q96 = (1n << 96n) - 1n;
 
 /**
  * Amount of token0 between two sqrt prices: `L · (upper − lower) / (upper · lower)`, with the two
@@ -24,7 +24,7 @@ export function amount1Between(
   roundUp: boolean,
 ): bigint {
   const product = liquidity * (upper - lower);
-  return roundUp ? divideUp(product, Q96) : product / Q96;
+  return (roundUp ? product + BELOW_Q96 : product) >> 96n;
 }
 
 /**

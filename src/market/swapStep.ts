@@ -7,54 +7,54 @@ import {
   sqrtPriceAfterToken1In,
 } from "./sqrtPriceMath.ts";
 
-/** What one step of a v3 swap did, within one range of constant liquidity. */
-export interface SwapStep {
+/** A range of constant liquidity a v3 swap passes through. */
+export interface SwapRange {
   readonly sqrtPriceX96: bigint;
-  /** Input that traded, without the fee. */
-  readonly amountIn: bigint;
-  readonly amountOut: bigint;
-  readonly fee: bigint;
+  readonly liquidity: bigint;
+  readonly feePips: bigint;
+  /** True when token0 is sold, and the price falls. */
+  readonly zeroForOne: boolean;
 }
 
 /**
- * Swaps as much of the remaining input as fits before the target price (v3-core's
- * SwapMath.computeSwapStep for exact input): input rounds up, output down, and a step that stops
- * short of its target gives everything it did not trade to the fee.
- *
- * @param target - sqrt price to stop at; below the current one when token0 is sold
- * @param remaining - input left, fee included
+ * A step through a whole range (v3-core's SwapMath.computeSwapStep for exact input that reaches its
+ * target): input rounds up, output down.
+ * @param target - sqrt price the range ends at; not above the current one when token0 is sold
+ * @returns what it takes, fee included, and what it pays
  */
-export function swapStep(
-  sqrtPriceX96: bigint,
+export function stepThrough(
+  { sqrtPriceX96, liquidity, feePips, zeroForOne }: SwapRange,
   target: bigint,
-  liquidity: bigint,
-  remaining: bigint,
-  feePips: bigint,
-): SwapStep {
-  const zeroForOne = target <= sqrtPriceX96;
-  const tradable = (remaining * (PIPS - feePips)) / PIPS;
-  const toTarget = inputBetween(sqrtPriceX96, target, liquidity, zeroForOne);
-  const next = tradable >= toTarget ? target : priceAfterInput();
-  const amountIn =
-    next === target ? toTarget : inputBetween(sqrtPriceX96, next, liquidity, zeroForOne);
-  return {
-    sqrtPriceX96: next,
-    amountIn,
-    amountOut: zeroForOne
-      ? amount1Between(next, sqrtPriceX96, liquidity, false)
-      : amount0Between(sqrtPriceX96, next, liquidity, false),
-    fee: next === target ? divideUp(amountIn * feePips, PIPS - feePips) : remaining - amountIn,
-  };
-
-  function priceAfterInput(): bigint {
-    return zeroForOne
-      ? sqrtPriceAfterToken0In(sqrtPriceX96, liquidity, tradable)
-      : sqrtPriceAfterToken1In(sqrtPriceX96, liquidity, tradable);
-  }
+): { readonly amountIn: bigint; readonly amountOut: bigint } {
+  const traded = zeroForOne
+    ? amount0Between(target, sqrtPriceX96, liquidity, true)
+    : amount1Between(sqrtPriceX96, target, liquidity, true);
+  const fee = divideUp(traded * feePips, PIPS - feePips);
+  const amountOut = outputBetween(sqrtPriceX96, target, liquidity, zeroForOne);
+  return { amountIn: traded + fee, amountOut };
 }
 
-function inputBetween(from: bigint, to: bigint, liquidity: bigint, zeroForOne: boolean): bigint {
+/**
+ * A step that uses up an input before the range ends (the same for exact input that stops short of
+ * its target): what does not trade is fee, so that it takes all of the input.
+ * @param amountIn - fee included; less than the whole range takes
+ */
+export function stepWithin(
+  { sqrtPriceX96, liquidity, feePips, zeroForOne }: SwapRange,
+  amountIn: bigint,
+): { readonly sqrtPriceX96: bigint; readonly amountOut: bigint } {
+  const tradable = (amountIn * (PIPS - feePips)) / PIPS;
+  const next = zeroForOne
+    ? sqrtPriceAfterToken0In(sqrtPriceX96, liquidity, tradable)
+    : sqrtPriceAfterToken1In(sqrtPriceX96, liquidity, tradable);
+  return {
+    sqrtPriceX96: next,
+    amountOut: outputBetween(sqrtPriceX96, next, liquidity, zeroForOne),
+  };
+}
+
+function outputBetween(from: bigint, to: bigint, liquidity: bigint, zeroForOne: boolean): bigint {
   return zeroForOne
-    ? amount0Between(to, from, liquidity, true)
-    : amount1Between(from, to, liquidity, true);
+    ? amount1Between(to, from, liquidity, false)
+    : amount0Between(from, to, liquidity, false);
 }

@@ -1,5 +1,5 @@
 import type { Ratio } from "./ratio.ts";
-import { swapStep } from "./swapStep.ts";
+import { stepThrough, stepWithin, type SwapRange } from "./swapStep.ts";
 import {
   MAX_SQRT_PRICE,
   MAX_TICK,
@@ -59,7 +59,7 @@ export interface V3Swap {
  *
  * The walk stops at every bitmap word boundary like the contract does, because each stop rounds.
  * What it takes to a stop does not depend on the input, so the stops are remembered per pool state:
- * a swap begins at the last one its input reaches.
+ * a swap begins at the last one its input reaches, and ends before the first that takes more.
  *
  * @param amountIn - above 0 and below 2^255
  * @param zeroForOne - true when token0 is sold
@@ -78,10 +78,14 @@ export function v3SwapExactIn(
   let at = stops[steps] ?? startOf(pool, zeroForOne);
 
   while (at.amountIn < amountIn && at.sqrtPriceX96 !== limit && steps < maxSteps) {
-    at = walk(pool, at, amountIn, zeroForOne, limit);
+    let next = stops[steps + 1];
+    if (!next) {
+      next = walk(pool, at, zeroForOne, limit);
+      if (stops.length === steps + 1 && stops.length < MAX_REMEMBERED_STOPS) stops.push(next);
+    }
+    // A step is made in full just when what is left covers its input and fee.
+    at = next.amountIn <= amountIn ? next : stopShort(pool, at, amountIn, zeroForOne);
     steps += 1;
-    const isStop = at.ticksCrossed + at.emptyWords === steps;
-    if (isStop && stops.length === steps && steps < MAX_REMEMBERED_STOPS) stops.push(at);
   }
 
   const isComplete = at.amountIn === amountIn;
@@ -144,41 +148,41 @@ function lastReached(stops: readonly Standing[], amountIn: bigint): number {
   return stops[low]?.amountIn === amountIn ? low : low - 1;
 }
 
-/** One step: to the next stop, or as far as the input reaches. */
-function walk(
-  pool: V3Pool,
-  at: Standing,
-  amountIn: bigint,
-  zeroForOne: boolean,
-  limit: bigint,
-): Standing {
+/** One step in full: to the next stop, or to the price limit. */
+function walk(pool: V3Pool, at: Standing, zeroForOne: boolean, limit: bigint): Standing {
   const { nextTick, nextPrice, initialised } = nextStop(pool, at, zeroForOne);
-  const target = beyond(nextPrice, limit, zeroForOne) ? limit : nextPrice;
-  const remaining = amountIn - at.amountIn;
-  const step = swapStep(at.sqrtPriceX96, target, at.liquidity, remaining, BigInt(pool.feePips));
-  let { tick, liquidity, ticksCrossed, emptyWords, position } = at;
-  if (step.sqrtPriceX96 === nextPrice) {
-    tick = zeroForOne ? nextTick - 1 : nextTick;
-    if (initialised) {
-      liquidity += zeroForOne ? -initialised.liquidityNet : initialised.liquidityNet;
-      position += zeroForOne ? -1 : 1;
-      ticksCrossed += 1;
-    } else {
-      emptyWords += 1;
-    }
-  } else if (step.sqrtPriceX96 !== at.sqrtPriceX96) {
-    tick = tickAtSqrtPrice(step.sqrtPriceX96);
-  }
+  const isLimited = beyond(nextPrice, limit, zeroForOne);
+  const sqrtPriceX96 = isLimited ? limit : nextPrice;
+  const step = stepThrough(rangeAt(pool, at, zeroForOne), sqrtPriceX96);
+  const amountIn = at.amountIn + step.amountIn;
+  const amountOut = at.amountOut + step.amountOut;
+  if (isLimited) return { ...at, amountIn, amountOut, sqrtPriceX96, tick: tickAtSqrtPrice(limit) };
+  const passed = { amountIn, amountOut, sqrtPriceX96, tick: zeroForOne ? nextTick - 1 : nextTick };
+  if (!initialised) return { ...at, ...passed, emptyWords: at.emptyWords + 1 };
+  const { liquidityNet } = initialised;
   return {
-    amountIn: at.amountIn + step.amountIn + step.fee,
-    amountOut: at.amountOut + step.amountOut,
-    sqrtPriceX96: step.sqrtPriceX96,
-    tick,
-    liquidity,
-    ticksCrossed,
-    emptyWords,
-    position,
+    ...at,
+    ...passed,
+    liquidity: at.liquidity + (zeroForOne ? -liquidityNet : liquidityNet),
+    position: at.position + (zeroForOne ? -1 : 1),
+    ticksCrossed: at.ticksCrossed + 1,
   };
+}
+
+/** The last step of an input that ends before the next stop. */
+function stopShort(pool: V3Pool, at: Standing, amountIn: bigint, zeroForOne: boolean): Standing {
+  const step = stepWithin(rangeAt(pool, at, zeroForOne), amountIn - at.amountIn);
+  const { sqrtPriceX96 } = step;
+  // A price that did not move may stand at a tick that was crossed downwards.
+  const tick = sqrtPriceX96 === at.sqrtPriceX96 ? at.tick : tickAtSqrtPrice(sqrtPriceX96);
+  const { liquidity, ticksCrossed, emptyWords, position } = at;
+  const amountOut = at.amountOut + step.amountOut;
+  return { amountIn, amountOut, sqrtPriceX96, tick, liquidity, ticksCrossed, emptyWords, position };
+}
+
+function rangeAt(pool: V3Pool, at: Standing, zeroForOne: boolean): SwapRange {
+  const { sqrtPriceX96, liquidity } = at;
+  return { sqrtPriceX96, liquidity, feePips: BigInt(pool.feePips), zeroForOne };
 }
 
 /**

@@ -22,24 +22,28 @@ const FIRST_OF_BLOCK_GAS = { v2New: 2n * 22_100n, v2: 2n * 5_000n, v3: 5_000n } 
 /** What the executor needs around `pool.swap`: the transaction, the payment and the checks. */
 const V3_OVERHEAD_GAS = 39_000n;
 
-/** What of a hop decides its gas. */
-export interface HopWork {
+/** What a pool does in a hop. */
+interface PoolWork {
   readonly pool: { readonly kind: "v2"; readonly hasTraded: boolean } | { readonly kind: "v3" };
-  readonly tokenIn: string;
-  readonly tokenOut: string;
   readonly ticksCrossed: number;
   readonly emptyWords: number;
+}
+
+/** What of a hop decides its gas. */
+export interface HopWork extends PoolWork {
+  readonly tokenIn: string;
+  readonly tokenOut: string;
 }
 
 /** Estimated gas of the executor's transaction for hops in the order of execution. */
 export function routeGas(hops: readonly HopWork[]): bigint {
   const source = hops[0]?.tokenIn;
   let gas = TRANSACTION_GAS;
-  for (const [index, hop] of hops.entries()) {
+  hops.forEach((hop, index) => {
     const isHeld = hop.tokenIn !== source && !isPaidStraight(hops, index);
     gas += workGas(hop, hop.tokenIn === source ? "caller" : isHeld ? "executor" : "pool");
     if (isHeld && hop.tokenIn !== hops[index - 1]?.tokenIn) gas += HELD_TOKEN_GAS;
-  }
+  });
   return BigInt(gas);
 }
 
@@ -58,7 +62,7 @@ function isPaidStraight(hops: readonly HopWork[], index: number): boolean {
 }
 
 /** Gas of the transaction for a chain of pools with one more at its end. */
-export function gasWithHop(gasBefore: number, hop: HopWork, isFirst: boolean): number {
+export function gasWithHop(gasBefore: number, hop: PoolWork, isFirst: boolean): number {
   if (isFirst) return TRANSACTION_GAS + workGas(hop, "caller");
   return hop.pool.kind === "v2"
     ? gasBefore + workGas(hop, "pool")
@@ -79,7 +83,7 @@ export function unseenGas(pools: readonly HopWork["pool"][]): bigint {
 /** Who pays a pool: the caller's wallet, the executor or, only for pairs, the pool before it. */
 type Payer = "caller" | "pool" | "executor";
 
-function workGas({ pool, ticksCrossed, emptyWords }: HopWork, payer: Payer): number {
+function workGas({ pool, ticksCrossed, emptyWords }: PoolWork, payer: Payer): number {
   return hopGas(pool, payer) + TICK_GAS * ticksCrossed + EMPTY_WORD_GAS * emptyWords;
 }
 

@@ -38,14 +38,19 @@ export function showOption(route: PricedRoute, best: PricedRoute, terms: Terms):
 }
 
 /** The venue that sells the largest part of the input. */
-function mainVenue({ hops }: PricedRoute): Venue {
+function mainVenue({ type, hops }: PricedRoute): Venue {
+  const [first] = hops;
+  if (!first) throw new Error("a route without hops");
+  if (type !== "split") return first.venue;
   const sold = new Map<Venue, bigint>();
   for (const { venue, tokenIn, amountIn } of hops) {
-    if (tokenIn === hops[0]?.tokenIn) sold.set(venue, (sold.get(venue) ?? 0n) + amountIn);
+    if (tokenIn === first.tokenIn) sold.set(venue, (sold.get(venue) ?? 0n) + amountIn);
   }
-  const [main] = [...sold].toSorted(([, a], [, b]) => (a === b ? 0 : a > b ? -1 : 1));
-  if (!main) throw new Error("a route without hops");
-  return main[0];
+  let main = first.venue;
+  for (const [venue, amountIn] of sold) {
+    if (amountIn > (sold.get(main) ?? 0n)) main = venue;
+  }
+  return main;
 }
 
 /** All hops in the order of execution, with what is needed to build them again. */

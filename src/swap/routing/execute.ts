@@ -65,19 +65,6 @@ export function runHops(amountIn: bigint, orders: readonly HopOrder[]): Run {
   return { hops, amountOut: (target && held.get(target)) ?? 0n };
 }
 
-/** `runHops` where each hop takes all that the one before paid. @returns undefined where one fails */
-export function runPath(amountIn: bigint, steps: readonly Step[]): readonly RouteHop[] | undefined {
-  const hops: RouteHop[] = [];
-  let amount = amountIn;
-  for (const step of steps) {
-    const hop = runHop(step, amount);
-    if (!hop) return undefined;
-    hops.push(hop);
-    amount = hop.amountOut;
-  }
-  return hops;
-}
-
 function partOf(there: bigint, amount: bigint, planned: bigint): bigint {
   return there === planned ? amount : (there * amount) / planned;
 }

@@ -61,8 +61,10 @@ export function gasCost(gas: bigint, outPerGas: OutPerGas): bigint {
 
 /** Hops as executed, with what they cost. */
 export function toPlan(hops: readonly RouteHop[], outPerGas: OutPerGas): RoutePlan {
-  const [source, target] = [hops[0]?.tokenIn, hops.at(-1)?.tokenOut];
-  let [amountIn, amountOut] = [0n, 0n];
+  const source = hops[0]?.tokenIn;
+  const target = hops.at(-1)?.tokenOut;
+  let amountIn = 0n;
+  let amountOut = 0n;
   for (const hop of hops) {
     if (hop.tokenIn === source) amountIn += hop.amountIn;
     if (hop.tokenOut === target) amountOut += hop.amountOut;

@@ -26,12 +26,15 @@ export function connected<Hop extends Edge>(
   tokenIn: Address,
   tokenOut: Address,
 ): Hop[] {
-  let kept = [...hops];
+  const isBought = (among: readonly Hop[], token: Address) =>
+    token === tokenIn || among.some((hop) => hop.tokenOut === token);
+  const isSold = (among: readonly Hop[], token: Address) =>
+    token === tokenOut || among.some((hop) => hop.tokenIn === token);
+  let kept = hops;
   for (;;) {
-    const bought = new Set([tokenIn, ...kept.map((hop) => hop.tokenOut)]);
-    const sold = new Set([tokenOut, ...kept.map((hop) => hop.tokenIn)]);
-    const next = kept.filter((hop) => bought.has(hop.tokenIn) && sold.has(hop.tokenOut));
-    if (next.length === kept.length) return kept;
+    const among = kept;
+    const next = among.filter((hop) => isBought(among, hop.tokenIn) && isSold(among, hop.tokenOut));
+    if (next.length === kept.length) return next;
     kept = next;
   }
 }

@@ -34,7 +34,7 @@ export function hopLoss(step: Step, amountIn: bigint, amountOut: bigint): RouteL
  * @param hops - in the order of execution
  */
 export function routeLoss(hops: readonly RouteHop[]): RouteLoss {
-  const { gross, net, amountOut } = flow(hops);
+  const { gross, net, amountOut } = isPath(hops) ? flowAlong(hops) : flow(hops);
   return { spotOut: gross, kept: gross > 0 ? net / gross : 1, impact: impactOf(amountOut, net) };
 }
 
@@ -51,7 +51,31 @@ interface Arrived {
   sold: number;
 }
 
-function flow(hops: readonly RouteHop[]): { gross: number; net: number; amountOut: bigint } {
+/** What arrives of the target at the prices before the trade, and what really did. */
+interface Flow {
+  readonly gross: number;
+  readonly net: number;
+  readonly amountOut: bigint;
+}
+
+/** Whether each hop sells what the one before it buys. */
+function isPath(hops: readonly RouteHop[]): boolean {
+  return hops.every(({ tokenIn }, index) => index === 0 || tokenIn === hops[index - 1]?.tokenOut);
+}
+
+/** The flow along a path, the same as `flow` finds to the last bit. */
+function flowAlong(hops: readonly RouteHop[]): Flow {
+  let gross = Number(hops[0]?.amountIn ?? 0n);
+  let net = gross;
+  for (const hop of hops) {
+    const price = spotPrice(hop);
+    gross *= price;
+    net = net * price * (1 - hop.pool.feePips / PIPS);
+  }
+  return { gross, net, amountOut: hops.at(-1)?.amountOut ?? 0n };
+}
+
+function flow(hops: readonly RouteHop[]): Flow {
   const [source, target] = [hops[0]?.tokenIn, hops.at(-1)?.tokenOut];
   const tokens = new Map<string, Arrived>();
   const of = (token: string): Arrived => {

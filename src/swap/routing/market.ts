@@ -42,11 +42,15 @@ export function openMarket(
 ): TradeMarket {
   const { tokenIn, tokenOut } = trade;
   const amountIn = Number(trade.amountIn);
+  // Hops of which this trade looks at some pools only, or that have none.
   const hops: HopMap = new Map();
+  const knownHops = hopsOf(lookup);
   const hop = (from: Address, to: Address): readonly PoolCurve[] => {
+    const all = knownHops.get(from)?.get(to);
+    if (all && all.length <= MAX_POOLS_PER_PAIR) return all;
     let found = hops.get(from)?.get(to);
     if (!found) {
-      found = candidates(from, curvesOf(lookup, from, to));
+      found = candidates(from, all ?? findCurves(lookup, from, to));
       setHop(hops, from, to, found);
     }
     return found;
@@ -87,18 +91,20 @@ function setHop(hops: HopMap, from: Address, to: Address, curves: readonly PoolC
 /** By lookup, whose pools never change: the curves of every hop that has any. */
 const known = new WeakMap<PoolLookup, HopMap>();
 
-/** All curves that sell `from` for `to`. */
-function curvesOf(lookup: PoolLookup, from: Address, to: Address): readonly PoolCurve[] {
+function hopsOf(lookup: PoolLookup): HopMap {
   let hops = known.get(lookup);
   if (!hops) known.set(lookup, (hops = new Map()));
-  const found = hops.get(from)?.get(to);
-  if (found) return found;
+  return hops;
+}
+
+/** All curves that sell `from` for `to`. */
+function findCurves(lookup: PoolLookup, from: Address, to: Address): readonly PoolCurve[] {
   const curves = lookup
     .poolsOf(from, to)
     .map((pool) => curveOf(pool, pool.token0 === from))
     .filter((curve) => curve.count > 0);
   // Hops without pools are as many as callers think of, so they are not kept.
-  if (curves.length > 0) setHop(hops, from, to, curves);
+  if (curves.length > 0) setHop(hopsOf(lookup), from, to, curves);
   return curves;
 }
 

@@ -53,8 +53,10 @@ export interface RoutePlan {
 /** The type of a route with these hops. */
 export function typeOf(hops: readonly { readonly tokenIn: string }[]): RouteType {
   if (hops.length < 2) return "single";
-  const sold = new Set(hops.map(({ tokenIn }) => tokenIn));
-  return sold.size < hops.length ? "split" : "multi";
+  const isShared = hops.some(({ tokenIn }, index) =>
+    hops.some((other, place) => place < index && other.tokenIn === tokenIn),
+  );
+  return isShared ? "split" : "multi";
 }
 
 /** Whether a step sells its pool's token0. */

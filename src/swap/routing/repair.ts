@@ -72,6 +72,8 @@ function moveUnits(direct: readonly RouteHop[], unit: bigint): RouteHop[] {
     if (amountIn > (hops[largest]?.amountIn ?? 0n)) largest = index;
   }
   let trials = 0;
+  // What the largest gives up is tried against one hop after the other, and runs once.
+  const given = new Map<bigint, RouteHop | undefined>();
   for (const other of hops.keys()) {
     if (other === largest) continue;
     for (const move of [unit, -unit]) {
@@ -84,10 +86,16 @@ function moveUnits(direct: readonly RouteHop[], unit: bigint): RouteHop[] {
   function tryMove(other: number, move: bigint): boolean {
     const [from, to] = [hops[largest], hops[other]];
     if (!from || !to) return false;
-    const less = runHop(from, from.amountIn - move);
+    const less = givingUp(from, move);
     const more = less && runHop(to, to.amountIn + move);
     if (!more || less.amountOut + more.amountOut <= from.amountOut + to.amountOut) return false;
     [hops[largest], hops[other]] = [less, more];
+    given.clear();
     return true;
+  }
+
+  function givingUp(from: RouteHop, move: bigint): RouteHop | undefined {
+    if (!given.has(move)) given.set(move, runHop(from, from.amountIn - move));
+    return given.get(move);
   }
 }

@@ -45,12 +45,18 @@ export function findRoutes(terms: RoutingTerms, trade: Trade): RouteChoice | und
 
 /** The first plans, and of those that go through the same pools only the first. */
 function withoutRepeats(plans: readonly RoutePlan[]): RoutePlan[] {
-  const byPools = new Map<string, RoutePlan>();
+  const first: RoutePlan[] = [];
   for (const plan of plans) {
-    if (byPools.size === MAX_ROUTES) break;
-    const addresses = plan.hops.map(({ pool }) => pool.address);
-    const key = addresses.length === 1 ? (addresses[0] ?? "") : addresses.sort().join("|");
-    if (!byPools.has(key)) byPools.set(key, plan);
+    if (first.length === MAX_ROUTES) break;
+    if (!first.some((other) => haveSamePools(plan, other))) first.push(plan);
   }
-  return [...byPools.values()];
+  return first;
+}
+
+/** Whether two plans, in each of which a pool stands once, go through the same pools. */
+function haveSamePools({ hops }: RoutePlan, { hops: others }: RoutePlan): boolean {
+  return (
+    hops.length === others.length &&
+    hops.every(({ pool }) => others.some((other) => other.pool.address === pool.address))
+  );
 }

@@ -1,10 +1,10 @@
 import type { Address } from "viem";
 import { gasWithHop } from "../gasModel.ts";
 import { outputFor, type PoolCurve, ticksCrossedBy } from "./curve.ts";
-import { runPath, swapPool } from "./execute.ts";
+import { runHop, swapPool } from "./execute.ts";
 import { comparePlans, type OutPerGas, toPlan } from "./gas.ts";
 import { bestStart, type TradeMarket } from "./market.ts";
-import type { RoutePlan, Step } from "./plan.ts";
+import type { RouteHop, RoutePlan, Step } from "./plan.ts";
 
 /** Ways through one token path that are carried on from hop to hop. */
 const MAX_WAYS = 6;
@@ -21,8 +21,11 @@ const SMALL = 1e5;
 
 /** A route without splits, estimated in floats. */
 interface Way {
-  readonly steps: readonly Step[];
-  /** What is there after the last step. */
+  /** The way to what the last step sells; undefined where that is the trade's own input. */
+  readonly before: Way | undefined;
+  /** The last step. */
+  readonly step: Step;
+  /** What is there after it. */
   readonly amount: number;
   /** Gas of the transaction, were this the whole route. */
   readonly gas: number;
@@ -44,16 +47,22 @@ export interface SingleRoutes {
 export function planSingles(market: TradeMarket, outPerGas: OutPerGas): SingleRoutes {
   const { tokenIn, tokenOut, amountIn } = market.trade;
   const net = ({ amount, gas }: Way) => amount - gas * (outPerGas ?? 0);
-  const direct = waysAlong(market, [tokenIn, tokenOut], Infinity);
-  const ways = [...direct];
-  for (const token of market.connectors) {
-    ways.push(...waysAlong(market, [tokenIn, token, tokenOut], MAX_WAYS));
+  const ways = onwards(market, [undefined], tokenIn, tokenOut);
+  const toConnector = new Map(
+    market.connectors.map((token) => [
+      token,
+      undominated(onwards(market, [undefined], tokenIn, token)),
+    ]),
+  );
+  for (const [token, before] of toConnector) {
+    ways.push(...undominated(onwards(market, before, token, tokenOut)));
   }
   let bestNet = ways.reduce((most, way) => Math.max(most, net(way)), -Infinity);
-  for (const path of threeHopPaths(market)) {
+  for (const { x, y, bound } of threeHopPaths(market)) {
     // A pool never pays more than at its first unit.
-    if (path.bound <= bestNet) break;
-    const found = waysAlong(market, path.tokens, MAX_WAYS);
+    if (bound <= bestNet) break;
+    const between = undominated(onwards(market, toConnector.get(x) ?? [], x, y));
+    const found = undominated(onwards(market, between, y, tokenOut));
     ways.push(...found);
     bestNet = found.reduce((most, way) => Math.max(most, net(way)), bestNet);
   }
@@ -61,15 +70,31 @@ export function planSingles(market: TradeMarket, outPerGas: OutPerGas): SingleRo
   const chosen = new Set([
     ...contenders(ways, net),
     ...ways.slice(0, SHOWN),
-    ...firstOfEach(ways, ({ steps }) => (steps.length > 1 ? "multi" : steps[0]?.pool.venueId)),
+    ...firstOfEach(ways, ({ before, step }) => (before ? "multi" : step.pool.venueId)),
   ]);
+  const run = exactRuns(amountIn);
   const ranked = [...chosen]
-    .flatMap(({ steps }) => {
-      const hops = runPath(amountIn, steps);
+    .flatMap((way) => {
+      const hops = run(way);
       return hops ? [toPlan(hops, outPerGas)] : [];
     })
     .sort(comparePlans);
   return { ranked };
+}
+
+type Hops = readonly RouteHop[];
+
+/** Runs ways exactly; steps that several of them begin with run once. */
+function exactRuns(amountIn: bigint): (way: Way) => Hops | undefined {
+  const known = new Map<Way, Hops | undefined>();
+  return function run(way): Hops | undefined {
+    if (known.has(way)) return known.get(way);
+    const before = way.before ? run(way.before) : [];
+    const hop = before && runHop(way.step, before.at(-1)?.amountOut ?? amountIn);
+    const hops = hop && [...before, hop];
+    known.set(way, hops);
+    return hops;
+  };
 }
 
 /** Those that may turn out the best once every amount is rounded as its pool rounds it. */
@@ -85,8 +110,8 @@ function uncertainty({ coarseness }: Way): number {
   return FLOAT_NOISE + ROUNDED_UNITS * coarseness;
 }
 
-function firstOfEach(ways: readonly Way[], kindOf: (way: Way) => string | undefined): Way[] {
-  const first = new Map<string | undefined, Way>();
+function firstOfEach(ways: readonly Way[], kindOf: (way: Way) => string): Way[] {
+  const first = new Map<string, Way>();
   for (const way of ways) {
     const kind = kindOf(way);
     if (!first.has(kind)) first.set(kind, way);
@@ -94,59 +119,57 @@ function firstOfEach(ways: readonly Way[], kindOf: (way: Way) => string | undefi
   return [...first.values()].slice(0, MAX_EXACT);
 }
 
-/** Token paths over two connectors with the most they could pay, best first. */
-function threeHopPaths(market: TradeMarket): { tokens: Address[]; bound: number }[] {
+/** The paths over two connectors, `x` before `y`, with the most they could pay, best first. */
+function threeHopPaths(market: TradeMarket): { x: Address; y: Address; bound: number }[] {
   const { tokenIn, tokenOut } = market.trade;
-  return market.connectors
-    .flatMap((x) =>
-      market.connectors
-        .filter((y) => y !== x)
-        .map((y) => {
-          const u =
-            bestStart(market.hop(tokenIn, x)) *
-            bestStart(market.hop(x, y)) *
-            bestStart(market.hop(y, tokenOut));
-          return { tokens: [tokenIn, x, y, tokenOut], bound: market.amountIn / (u * u) };
-        }),
-    )
-    .filter(({ bound }) => bound > 0)
-    .toSorted((a, b) => b.bound - a.bound);
-}
-
-/**
- * The ways along a path of tokens, one pool per hop, without those that pay less than another for
- * at least as much gas: more of a token never buys less of the next.
- */
-function waysAlong(market: TradeMarket, tokens: readonly Address[], maxWays: number): Way[] {
-  let ways: Way[] = [
-    { steps: [], amount: market.amountIn, gas: 0, coarseness: 1 / market.amountIn },
-  ];
-  for (const [index, tokenIn] of tokens.slice(0, -1).entries()) {
-    const tokenOut = tokens[index + 1] ?? tokenIn;
-    const curves = market.hop(tokenIn, tokenOut);
-    const next = ways.flatMap((way) =>
-      curves.flatMap((curve) => extend(way, curve, tokenIn, tokenOut) ?? []),
-    );
-    ways = maxWays === Infinity ? next : undominated(next).slice(0, maxWays);
+  const paths: { x: Address; y: Address; bound: number }[] = [];
+  for (const x of market.connectors) {
+    const start = bestStart(market.hop(tokenIn, x));
+    if (start === Infinity) continue;
+    for (const y of market.connectors) {
+      if (y === x) continue;
+      const u = start * bestStart(market.hop(x, y)) * bestStart(market.hop(y, tokenOut));
+      const bound = market.amountIn / (u * u);
+      if (bound > 0) paths.push({ x, y, bound });
+    }
   }
-  return ways;
+  return paths.sort((a, b) => b.bound - a.bound);
 }
 
-function extend(way: Way, curve: PoolCurve, tokenIn: Address, tokenOut: Address): Way | undefined {
-  const amount = outputOf(curve, way.amount);
+/** Ways carried on by one pool that sells `tokenIn`, where they end, for `tokenOut`. */
+function onwards(
+  market: TradeMarket,
+  ways: readonly Way["before"][],
+  tokenIn: Address,
+  tokenOut: Address,
+): Way[] {
+  const curves = market.hop(tokenIn, tokenOut);
+  const next: Way[] = [];
+  for (const before of ways) {
+    for (const curve of curves) {
+      const way = extend(market, before, curve, { pool: curve.pool, tokenIn, tokenOut });
+      if (way) next.push(way);
+    }
+  }
+  return next;
+}
+
+function extend(
+  { amountIn }: TradeMarket,
+  before: Way["before"],
+  curve: PoolCurve,
+  step: Step,
+): Way | undefined {
+  const from = before ?? { amount: amountIn, gas: 0, coarseness: 1 / amountIn };
+  const amount = outputOf(curve, from.amount);
   if (!(amount > 0)) return undefined;
-  const hop = {
-    pool: curve.pool,
-    tokenIn,
-    tokenOut,
-    ticksCrossed: ticksCrossedBy(curve, way.amount),
-    emptyWords: 0,
-  };
+  const ticksCrossed = ticksCrossedBy(curve, from.amount);
   return {
-    steps: [...way.steps, { pool: curve.pool, tokenIn, tokenOut }],
+    before,
+    step,
     amount,
-    gas: gasWithHop(way.gas, hop, way.steps.length === 0),
-    coarseness: way.coarseness + 1 / amount,
+    gas: gasWithHop(from.gas, { pool: step.pool, ticksCrossed, emptyWords: 0 }, !before),
+    coarseness: from.coarseness + 1 / amount,
   };
 }
 
@@ -159,9 +182,14 @@ function outputOf(curve: PoolCurve, input: number): number {
   return Number(swapPool(pool, zeroForOne, BigInt(Math.floor(input)))?.amountOut ?? 0n);
 }
 
+/**
+ * The best ways to a token, best first, without those that pay less than another for at least as
+ * much gas: more of a token never buys less of the next.
+ */
 function undominated(ways: readonly Way[]): Way[] {
   const kept: Way[] = [];
   for (const way of ways.toSorted((a, b) => b.amount - a.amount)) {
+    if (kept.length === MAX_WAYS) break;
     const least = way.amount * (1 + uncertainty(way));
     const isBeaten = ({ amount, gas }: Way) => gas <= way.gas && amount > least;
     if (!kept.some(isBeaten)) kept.push(way);

@@ -118,10 +118,12 @@ function leastWorthIts(
 ): MarketPool | undefined {
   const [source, target] = [hops[0]?.tokenIn, hops.at(-1)?.tokenOut];
   if (!source || !target) return undefined;
+  // A transaction with no pool is left at the least, so that no pool's gas is more than this.
+  const most = Number(gasCost(gas - routeGas([]), outPerGas));
   let worst: { pool: MarketPool; loss: number } | undefined;
   for (const { curve, surplus } of shares) {
     const { pool } = curve;
-    if (refused.has(pool)) continue;
+    if (refused.has(pool) || most - surplus <= (worst?.loss ?? 0)) continue;
     const others = hops.filter((hop) => hop.pool !== pool);
     const staying = connected(others, source, target);
     const saved = Number(gasCost(gas - routeGas(staying), outPerGas));
