@@ -132,10 +132,11 @@ function constantsOf(chain: Chain): ChainConstants {
   return found;
 }
 
+/** Each once: through one that stood twice, a route would use its pools twice. */
 function connectorsOf(chain: Chain): Address[] {
   const named = chain.connectors.flatMap((symbol) => findToken(chain, symbol) ?? []);
   const tokens = named.length > 0 ? named : chain.tokens;
-  return tokens.map(({ address }) => checksummed(address));
+  return [...new Set(tokens.map(({ address }) => checksummed(address)))];
 }
 
 function nativeOf(chain: Chain): ChainConstants["native"] {

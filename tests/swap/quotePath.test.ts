@@ -42,3 +42,18 @@ test("a quote asks no node: none is called while 300 quotes are answered from me
   expect(calls).toBe(0);
   upstream.close();
 });
+
+test("a connector that is named twice counts once: no pool stands twice in a route", async () => {
+  const repeated = await startSwapWorld({}, { connectors: ["USDT", "usdt", "USDT", "WETH"] });
+  try {
+    const inputAmount = 10n ** 12n;
+    const trade = { inputToken: "USDC", outputToken: "EURC", inputAmount: inputAmount.toString() };
+    const { route, routeOptions } = await repeated.service.quote(trade);
+    for (const { hops } of [route, ...routeOptions]) {
+      expect(new Set(hops.map(({ pool }) => pool)).size).toBe(hops.length);
+    }
+    expect(route.hops.length).toBeGreaterThan(4);
+  } finally {
+    await repeated.stop();
+  }
+});
