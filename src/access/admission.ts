@@ -1,6 +1,7 @@
 import type { Awaitable } from "../db/index.ts";
 import { ApiError, type ErrorCode, errorCatalogue } from "../lib/errors.ts";
 import type { FieldSink, FieldSource } from "../lib/http.ts";
+import { turnTimeMs } from "../lib/turnTime.ts";
 import type { Access } from "./access.ts";
 import type { Reservation } from "./allowance.ts";
 import { monthOf } from "./allowance.ts";
@@ -78,7 +79,7 @@ export class Passage implements FieldSource, ChargeTarget {
     readonly head: RequestHead,
     private readonly observer: RequestObserver,
   ) {
-    this.#startedAtMs = access.clock.monotonic();
+    this.#startedAtMs = turnTimeMs();
   }
 
   get requestId(): string {
@@ -126,7 +127,7 @@ export class Passage implements FieldSource, ChargeTarget {
 
   /** Notes the answer's status, for metrics. */
   observe(status: number): void {
-    const seconds = (this.access.clock.monotonic() - this.#startedAtMs) / 1000;
+    const seconds = (turnTimeMs() - this.#startedAtMs) / 1_000;
     this.observer(this.operation ?? "other", status, seconds);
   }
 }

@@ -1,4 +1,5 @@
 import { sql } from "drizzle-orm";
+import { turnTimeMs } from "../lib/turnTime.ts";
 import { KEYS_REVISION } from "./revisionNames.ts";
 import { settings } from "./schema.ts";
 import type { SqliteConnection } from "./sqlite.ts";
@@ -28,7 +29,7 @@ export function createKeysRevision({ client }: SqliteConnection): KeysRevision {
   let revision = 0;
   return {
     read() {
-      const now = performance.now();
+      const now = turnTimeMs();
       if (now < holdsUntil) return revision;
       holdsUntil = now + HOLDS_MS;
       const current = dataVersion.get()?.data_version ?? -1;
