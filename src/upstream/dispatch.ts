@@ -39,18 +39,13 @@ const MAX_DISBELIEFS = 4;
  */
 export type Belief = "final" | "believe" | "doubt" | "disbelieve";
 
-/** An upstream's answer to a read. */
-export interface Attempted {
-  readonly upstream: Upstream;
-  readonly answer: NodeAnswer;
-  /** When it was asked, monotonic ms. */
-  readonly askedAtMs: number;
-}
+/** Which upstream was asked, and when. */
+export type Attempted = Pick<Attempt<Upstream>, "host" | "startMs">;
 
 /** What a read asks of upstreams and their answers, beyond the usual. */
 export interface ReadRules extends Wish {
   /** Looks at an answer, whether a result or an error, before it counts. */
-  readonly review?: (attempt: Attempted) => Belief | Promise<Belief>;
+  readonly review?: (attempt: Attempted, answer: NodeAnswer) => Belief | Promise<Belief>;
 }
 
 /** A reply and where in its bytes the parts stand. */
@@ -221,8 +216,7 @@ export class ReadRun extends Timer implements AttemptOwner {
     if (this.#settled) return;
     const answer = answerOf(verdict);
     if (!answer || !this.rules.review) return this.#conclude(attempt, verdict, undefined);
-    const { host: upstream, startMs: askedAtMs } = attempt;
-    const belief = this.rules.review({ upstream, answer, askedAtMs });
+    const belief = this.rules.review(attempt, answer);
     if (typeof belief === "string") return this.#conclude(attempt, verdict, belief);
     this.#watchDeadline();
     void belief.then((late) => this.#conclude(attempt, verdict, late));

@@ -211,9 +211,9 @@ export class LogsRun {
     const reply = await dispatchRead(this.run.pool, call, options, {
       ...rules,
       suits,
-      review: (attempt) => {
-        if (!attempt.answer.error) return rules.review?.(attempt) ?? "believe";
-        return parseRefusal(errorText(attempt.answer), blocks) ? "final" : "believe";
+      review: (attempt, answer) => {
+        if (!answer.error) return rules.review?.(attempt, answer) ?? "believe";
+        return parseRefusal(errorText(answer), blocks) ? "final" : "believe";
       },
     });
     this.#attempts += reply.attempts;

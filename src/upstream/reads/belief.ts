@@ -68,27 +68,34 @@ function numberOf(ref: BlockRef): number | undefined {
 
 /** Rules by which upstreams are asked for a read and their answers are believed. */
 export function readRules(pool: ChainPool, read: ReadCall, view: View): ReadRules {
-  const minHead = () => neededHead(read, view, pool);
+  const needs = { minHead: () => neededHead(read, view, pool) };
   const { method } = read.call;
-  return { method, minHead, review: (attempt) => reviewAnswer(pool, read, minHead(), attempt) };
+  return {
+    method,
+    ...needs,
+    review: (attempt, answer) => reviewAnswer(pool, read, needs, attempt, answer),
+  };
 }
 
 /**
  * Whether an upstream's answer to a read is believed.
- * @param minHead - what `neededHead` says now
+ * @param needs - what `neededHead` says, asked only where it matters
  */
 export function reviewAnswer(
   pool: ChainPool,
   read: ReadCall,
-  minHead: number,
-  { upstream, answer, askedAtMs }: Attempted,
+  needs: { minHead(): number },
+  { host: upstream, startMs }: Attempted,
+  answer: NodeAnswer,
 ): Belief | Promise<Belief> {
   const { method, refs } = read;
   if (!method || answer.error) return "believe";
   const shown = highestBlock(method.evidence, answer);
   if (shown === undefined) return judgeSilence(pool, read, upstream, answer);
   const isTip = refs.kind === "block" && refs.ref.kind === "tip";
-  if (isTip && !pool.isHead(upstream, shown, askedAtMs) && shown < minHead) return "disbelieve";
+  if (isTip && !pool.isHead(upstream, shown, startMs) && shown < needs.minHead()) {
+    return "disbelieve";
+  }
   if (pool.learnHead(upstream, shown)) return "believe";
   return confirmLeap(pool, upstream, shown);
 }

@@ -8,6 +8,7 @@ import {
   type ReadRules,
   type ReadTarget,
 } from "../dispatch.ts";
+import type { NodeAnswer } from "../nodeAnswer.ts";
 import type { CallOptions } from "../types.ts";
 import { neededHead, reviewAnswer, type View } from "./belief.ts";
 import type { ReadCall } from "./blockRefs.ts";
@@ -66,8 +67,8 @@ export class ReadFlight extends Flight<Shown> implements ReadTarget, ReadRules {
     return neededHead(this.read, this.view, this.host.pool);
   }
 
-  review(attempt: Attempted): Belief | Promise<Belief> {
-    return reviewAnswer(this.host.pool, this.read, this.minHead(), attempt);
+  review(attempt: Attempted, answer: NodeAnswer): Belief | Promise<Belief> {
+    return reviewAnswer(this.host.pool, this.read, this, attempt, answer);
   }
 
   replied(reply: NodeReply): void {
