@@ -29,6 +29,7 @@ interface Flow {
   readonly output: number;
   /** Pools that get something. */
   readonly shares: readonly Share[];
+  readonly potentials: Potentials;
 }
 
 /** The continuous optimum of a network. */
@@ -38,7 +39,6 @@ export interface Allocation extends Flow {
 
 /** The network of direct and two-hop paths, solved. */
 interface Base extends Allocation {
-  readonly potentials: Potentials;
   /** Where the hops on both sides of a connector stand; between them may lie a gap. */
   readonly stands: ReadonlyMap<Address, { readonly reached: number; readonly left: number }>;
 }
@@ -56,18 +56,20 @@ const NO_BRIDGES: Bridges = [];
  * connectors can be sold.
  *
  * @param excluded - pools that must not be used
- * @param bridges - the order to use; found where left out
+ * @param near - the optimum of nearly the same network, whose bridges are used; found where left out
  * @returns undefined when the pools cannot take the whole input
  */
 export function allocate(
   market: TradeMarket,
   excluded: ReadonlySet<MarketPool>,
-  bridges?: Bridges,
+  near?: Allocation,
 ): Allocation | undefined {
   const base = solveBase(market, excluded);
+  const bridges = near?.bridges;
   const tokens = bridges ?? tokensWorthBridging(market, base, excluded);
   if (tokens.length < 2) return base;
-  const solve = (pairs: readonly Pair[]) => solveBridged(market, excluded, pairs, base);
+  const from = near?.potentials ?? base?.potentials;
+  const solve = (pairs: readonly Pair[]) => solveBridged(market, excluded, pairs, from);
   let best: Allocation | undefined = base;
   const consider = (order: Bridges, solved: Flow | undefined) => {
     if (solved && solved.output > (best?.output ?? 0)) best = { ...solved, bridges: order };
@@ -206,7 +208,7 @@ function solveBridged(
   market: TradeMarket,
   excluded: ReadonlySet<MarketPool>,
   bridges: readonly Pair[],
-  base: Base | undefined,
+  near: Potentials | undefined,
 ): Flow | undefined {
   const { tokenIn, tokenOut } = market.trade;
   const hops: Pair[] = [
@@ -224,5 +226,5 @@ function solveBridged(
       tokenOut: tokenB,
     })),
   );
-  return balance(edges, market.trade, base?.potentials);
+  return balance(edges, market.trade, near);
 }

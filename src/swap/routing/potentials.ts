@@ -65,6 +65,13 @@ interface State {
   readonly damping: number;
 }
 
+/** Flows in balance. */
+interface Balanced {
+  readonly output: number;
+  readonly shares: readonly Share[];
+  readonly potentials: Potentials;
+}
+
 /**
  * The optimal flows through any graph of pools without cycles.
  *
@@ -80,7 +87,7 @@ export function balance(
   edges: readonly Edge[],
   trade: Trade,
   near: Potentials | undefined,
-): { output: number; shares: Share[] } | undefined {
+): Balanced | undefined {
   const { tokenIn, tokenOut } = trade;
   const amountIn = Number(trade.amountIn);
   const used = connected(edges, tokenIn, tokenOut);
@@ -104,7 +111,10 @@ export function balance(
     if (!next) break;
     state = next;
   }
-  return state.flows.imbalance <= GOOD_ENOUGH ? collect(arcs, state) : undefined;
+  if (state.flows.imbalance > GOOD_ENOUGH) return undefined;
+  const { logs: found } = state;
+  const potentials = new Map(tokens.map((token, at) => [token, Math.exp(found[at] ?? 0)]));
+  return { ...collect(arcs, state), potentials };
 }
 
 /** The given potentials, or the cheapest way there; the input's is 1. */

@@ -3,7 +3,7 @@ import { routeGas } from "../gasModel.ts";
 import { comparePlans, gasCost, type OutPerGas, toPlan } from "./gas.ts";
 import { connected, toHops, tooMany } from "./graph.ts";
 import type { TradeMarket } from "./market.ts";
-import { allocate, type Bridges, type Share } from "./network.ts";
+import { allocate, type Allocation, type Share } from "./network.ts";
 import type { HopOrder, RoutePlan } from "./plan.ts";
 import { execute, repairUnits } from "./repair.ts";
 
@@ -20,8 +20,7 @@ export interface SplitPlans {
 
 interface Candidate {
   readonly excluded: ReadonlySet<MarketPool>;
-  readonly bridges: Bridges;
-  readonly shares: readonly Share[];
+  readonly allocation: Allocation;
   readonly orders: readonly HopOrder[];
 }
 
@@ -40,18 +39,18 @@ export function planSplit(market: TradeMarket, outPerGas: OutPerGas): SplitPlans
   let solves = 0;
   let fitting = arrange(new Set());
   while (fitting && tooMany(fitting.orders).excess > 0) {
-    fitting = arrange(withoutLeast(fitting), fitting.bridges);
+    fitting = arrange(withoutLeast(fitting), fitting.allocation);
   }
   const widest = fitting && run(fitting);
   if (!fitting || !widest) return undefined;
   return { best: repaired(paring(fitting, widest)), widest };
 
-  function arrange(excluded: ReadonlySet<MarketPool>, known?: Bridges): Candidate | undefined {
+  function arrange(excluded: ReadonlySet<MarketPool>, near?: Allocation): Candidate | undefined {
     solves += 1;
-    const allocation = solves <= MAX_SOLVES ? allocate(market, excluded, known) : undefined;
+    const allocation = solves <= MAX_SOLVES ? allocate(market, excluded, near) : undefined;
     if (!allocation) return undefined;
-    const { shares, bridges } = allocation;
-    return { excluded, bridges, shares, orders: toHops(shares, trade.tokenIn, trade.tokenOut) };
+    const orders = toHops(allocation.shares, trade.tokenIn, trade.tokenOut);
+    return { excluded, allocation, orders };
   }
 
   function run({ orders }: Candidate): RoutePlan | undefined {
@@ -67,7 +66,7 @@ export function planSplit(market: TradeMarket, outPerGas: OutPerGas): SplitPlans
     while (best.hops.length > 1 && refused.size < MAX_FAILURES) {
       const pool = leastWorthIts(current, best, outPerGas, refused);
       if (!pool) break;
-      const next = arrange(new Set([...current.excluded, pool]), current.bridges);
+      const next = arrange(new Set([...current.excluded, pool]), current.allocation);
       const pared = next && tooMany(next.orders).excess === 0 ? run(next) : undefined;
       if (next && pared && comparePlans(pared, best) < 0) [current, best] = [next, pared];
       else refused.add(pool);
@@ -91,7 +90,7 @@ function pairOf({ tokenIn, tokenOut }: Share): string {
 }
 
 /** What a candidate with too many pools excludes next: those that matter least. */
-function withoutLeast({ excluded, shares, orders }: Candidate): Set<MarketPool> {
+function withoutLeast({ excluded, allocation: { shares }, orders }: Candidate): Set<MarketPool> {
   const { excess, among } = tooMany(orders);
   const crowding = new Set(among.map(({ pool }) => pool));
   const count = excess > FEW_TOO_MANY ? Math.floor(excess / 2) : 1;
@@ -111,7 +110,7 @@ function withoutLeast({ excluded, shares, orders }: Candidate): Set<MarketPool> 
 
 /** The pool whose gas costs most beyond its surplus; undefined when every pool pays its way. */
 function leastWorthIts(
-  { shares }: Candidate,
+  { allocation: { shares } }: Candidate,
   { hops, gas }: RoutePlan,
   outPerGas: number,
   refused: ReadonlySet<MarketPool>,
