@@ -1,5 +1,4 @@
 import { sql } from "drizzle-orm";
-import { turnTimeMs } from "../lib/turnTime.ts";
 import { KEYS_REVISION } from "./revisionNames.ts";
 import { settings } from "./schema.ts";
 import type { SqliteConnection } from "./sqlite.ts";
@@ -29,7 +28,7 @@ export function createKeysRevision({ client }: SqliteConnection): KeysRevision {
   let revision = 0;
   return {
     read() {
-      const now = turnTimeMs();
+      const now = performance.now();
       if (now < holdsUntil) return revision;
       holdsUntil = now + HOLDS_MS;
       const current = dataVersion.get()?.data_version ?? -1;
