@@ -15,8 +15,8 @@ const BUSY_TIMEOUT_MS = 5_000;
 /** Enough for the upper levels of the trees of a million keys. */
 const CACHE_KIB = 16_384;
 /**
- * Pages of the log after which it is brought into the database, 32 MiB: this waits for the disk, and
- * so do answers meanwhile. The same few pages are written again and again, so doing it more rarely
+ * Pages of the log after which it is brought into the database, 32 MiB: this waits for what is not on
+ * the disk yet, of which `logSync.ts` leaves little, and so do answers meanwhile. The same few pages are written again and again, so doing it more rarely
  * takes hardly longer each time.
  */
 const CHECKPOINT_PAGES = 8_192;
