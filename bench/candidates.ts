@@ -1,4 +1,4 @@
-import type { LoadReport } from "./load/job.ts";
+import type { LoadFigures } from "./load/job.ts";
 import { createRequestSource, type RequestTemplate, type Target } from "./load/request.ts";
 import { openConnection } from "./load/connection.ts";
 import { runLoad } from "./load/run.ts";
@@ -13,7 +13,7 @@ export interface LoadOptions {
   /** As in `LoadJob`. */
   readonly rate?: number;
   /** Which figures to show; the report's own names. */
-  readonly figures: readonly (keyof LoadReport)[];
+  readonly figures: readonly (keyof LoadFigures)[];
 }
 
 /** Enough to keep a server busy. */

@@ -14,10 +14,10 @@ const OPEN_AT_ONCE = 100;
  * `LoadReport` to standard output.
  */
 const job: LoadJob = await Bun.stdin.json();
-const { target, clients, rate, seconds, isGentle = false } = job;
+const { target, clients, rate, seconds, isGentle = false, isSliced = false } = job;
 const connections = await openAll();
 const next = createRequestSource(target, seededRandom(Date.now()));
-const tally = new Tally();
+const tally = new Tally({ isSliced });
 await (rate === undefined
   ? runClosedLoop(connections, next, tally, seconds)
   : runOpenLoop(connections, next, tally, { rate, seconds, isGentle }));

@@ -4,6 +4,9 @@ const LINEAR = 256;
 const PER_DOUBLING = 128;
 const DOUBLINGS = 26;
 
+/** The counts that are not 0, by their index. */
+export type SparseCounts = readonly (readonly [index: number, count: number])[];
+
 /**
  * Counts of latencies in µs, exact up to 255 µs and to 0.8 % above, up to four hours. Its size does
  * not depend on how many are recorded, so recording costs nothing that could disturb a run.
@@ -38,6 +41,20 @@ export class Histogram {
       if (left <= 0) return Math.min(highestOf(index), this.#max) / 1_000;
     }
     return this.#max / 1_000;
+  }
+
+  /** What it holds, for another histogram's `add`. */
+  sparse(): SparseCounts {
+    return [...this.#counts.entries()].filter(([, count]) => count > 0);
+  }
+
+  /** Adds another histogram's counts; its highest value is known to 0.8 % then. */
+  add(counts: SparseCounts): void {
+    for (const [index, count] of counts) {
+      this.#counts[index] = (this.#counts[index] ?? 0) + count;
+      this.#total += count;
+      this.#max = Math.max(this.#max, highestOf(index));
+    }
   }
 
   get maxMs(): number {

@@ -1,3 +1,4 @@
+import type { Slice } from "./slices.ts";
 import type { Target } from "./request.ts";
 
 /** What a load generator is to do. */
@@ -16,10 +17,12 @@ export interface LoadJob {
    * core to others: for long runs.
    */
   readonly isGentle?: boolean;
+  /** Reports an open loop's latencies by slices of its time as well. */
+  readonly isSliced?: boolean;
 }
 
-/** What a load generator saw. Latencies in ms. */
-export interface LoadReport {
+/** What a load generator saw, by name. Latencies in ms. */
+export interface LoadFigures {
   /** Answers of any kind. */
   readonly answers: number;
   /** Right answers. */
@@ -32,4 +35,9 @@ export interface LoadReport {
   readonly p99Ms: number;
   readonly p999Ms: number;
   readonly maxMs: number;
+}
+
+export interface LoadReport extends LoadFigures {
+  /** In the order of time; empty unless the job asked for them. */
+  readonly slices: readonly Slice[];
 }

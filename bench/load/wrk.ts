@@ -54,6 +54,7 @@ export function readWrkReport(output: string): LoadReport {
     requestsPerSecond: (requests - failures) / seconds,
     megabytesPerSecond: bytes / 1e6 / seconds,
     failures,
+    slices: [],
     ...latencies,
   };
 }

@@ -20,6 +20,8 @@ export interface Rig {
   readonly group: ProcessGroup;
   /** A directory for this scenario's files, removed at the end. */
   readonly dir: string;
+  /** The file a process of the group writes its output to. */
+  logOf(name: string): string;
   /** Starts a server and waits until it answers GET `probe` with 200. */
   serve(options: ServeOptions): Promise<RunningServer>;
   stop(): Promise<void>;
@@ -41,9 +43,11 @@ export function createRig(): Rig {
   mkdirSync(logs);
   const group = createProcessGroup(logs);
   group.removeAtEnd(dir);
+  const logOf = (name: string) => join(logs, `${name}.log`);
   return {
     group,
     dir,
+    logOf,
     async serve({ name, place, command, port, probe = "/", env = {} }) {
       const child = group.spawn({ name, command: placed(place, command), env });
       const url = `http://127.0.0.1:${port}${probe}`;
@@ -52,7 +56,7 @@ export function createRig(): Rig {
         if (await answers(url)) return { hostname: "127.0.0.1", port, child };
         await Bun.sleep(20);
       }
-      const log = readFileSync(join(logs, `${name}.log`), "utf8").slice(-LOG_TAIL);
+      const log = readFileSync(logOf(name), "utf8").slice(-LOG_TAIL);
       throw new Error(`${name} did not start; its log ends with:\n${log}`);
     },
     stop: () => group.stop(),
