@@ -3,6 +3,7 @@ import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { dirname } from "node:path";
 import { ConfigError, type PepperSource } from "../config/index.ts";
 import type { SettingsStore } from "../db/index.ts";
+import { hasCode } from "../lib/hasCode.ts";
 
 const PEPPER_BYTES = 32;
 const FINGERPRINT = "key_pepper_fingerprint";
@@ -62,8 +63,4 @@ function read(file: string): Uint8Array | undefined {
   }
   if (!/^[0-9a-f]{64}$/.test(text)) throw new ConfigError(`${file}: not a pepper of 64 hex digits`);
   return Buffer.from(text, "hex");
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
 }

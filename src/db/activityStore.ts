@@ -57,8 +57,7 @@ export function createActivityStore(
       );
     },
     lastUsed(keyIds) {
-      journal.refresh();
-      const rows = selectUses.all({ keyIds: JSON.stringify(keyIds) });
+      const rows = journal.read(() => selectUses.all({ keyIds: JSON.stringify(keyIds) }));
       return new Map(rows.map(({ keyId, at }) => [keyId, at]));
     },
     errors: (keyIds, limit) =>

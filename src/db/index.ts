@@ -8,7 +8,7 @@ import { createKeysRevision } from "./keysRevision.ts";
 import { createKeyStore } from "./keyStore.ts";
 import { createSettingsStore } from "./settingsStore.ts";
 import { createLogCapStore } from "./logCapStore.ts";
-import { syncLogInBackground } from "./logSync.ts";
+import { syncInBackground } from "./diskSync.ts";
 import { createSignInStore } from "./signInStore.ts";
 import { openSqlite } from "./sqlite.ts";
 import { createSqlitePeers } from "./sqlitePeers.ts";
@@ -78,7 +78,7 @@ function openSqliteDatabase(url: string): Database {
   const keysRevision = createKeysRevision(connection);
   const journal = createUsageJournal(connection);
   const usage = createUsageStore(connection, journal);
-  const stopSync = file === ":memory:" ? undefined : syncLogInBackground(connection, file);
+  const stopSync = file === ":memory:" ? undefined : syncInBackground(connection, journal, file);
   return {
     keys: createKeyStore(connection, keysRevision),
     usage,
@@ -96,6 +96,7 @@ function openSqliteDatabase(url: string): Database {
     close() {
       usage.close();
       stopSync?.();
+      journal.close();
       connection.client.close();
     },
   };

@@ -80,23 +80,11 @@ export const usage = sqliteTable(
   (table) => [primaryKey({ columns: [table.keyId, table.hour, table.operation, table.chainId] })],
 );
 
-/** Charges that are not in the ledger yet, a line per commit. */
-export const usageJournal = sqliteTable("usage_journal", {
-  seq: integer().primaryKey(),
-  /** When their keys were used, ms since the epoch; 0: that is not noted. */
-  at: integer().notNull(),
-  /** Rows of key, hour, operation, chain, requests and units. */
-  charges: text({ mode: "json" }).$type<readonly (readonly (string | number)[])[]>().notNull(),
-});
-
-/** One row: how far the journal is in the ledger. */
-export const usageFold = sqliteTable("usage_fold", {
-  /** The process that wrote last. */
-  owner: text().notNull(),
-  /** Last line of the journal that is being brought into the ledger; 0: none. */
-  through: integer().notNull(),
-  /** Of those lines, charges of keys up to here are in the ledger; null: all are. */
-  foldedTo: text("folded_to"),
+/** Files beside the database that hold charges which are not all in the ledger yet. */
+export const chargeFiles = sqliteTable("charge_files", {
+  name: text().primaryKey(),
+  /** Of the file's charges, those of keys up to here are in the ledger; empty: none. */
+  foldedTo: text("folded_to").notNull().default(""),
 });
 
 /** Who changed what. Triggers of the second migration refuse updates and deletes. */

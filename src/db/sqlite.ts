@@ -16,8 +16,8 @@ const BUSY_TIMEOUT_MS = 5_000;
 const CACHE_KIB = 16_384;
 /**
  * Pages of the log after which it is brought into the database, 32 MiB: this waits for what is not on
- * the disk yet, of which `logSync.ts` leaves little, and so do answers meanwhile. The same few pages are written again and again, so doing it more rarely
- * takes hardly longer each time.
+ * the disk yet, of which `diskSync.ts` leaves little, and so do answers meanwhile. The same few pages are
+ * written again and again, so doing it more rarely takes hardly longer each time.
  */
 const CHECKPOINT_PAGES = 8_192;
 

@@ -1,5 +1,6 @@
+import type { PendingPart } from "./pendingSums.ts";
 import type { SqliteConnection } from "./sqlite.ts";
-import { createUsageJournal, type Sealed, type UsageJournal } from "./usageJournal.ts";
+import { createUsageJournal, type UsageJournal } from "./usageJournal.ts";
 
 type Connection = Pick<SqliteConnection, "client">;
 
@@ -9,7 +10,6 @@ const FOLD_AFTER_MS = 5_000;
 const MAX_GATHERED = 100_000;
 /** Rows of one step, some more where keys have several; a step takes about 1 ms. */
 const ROWS_PER_STEP = 200;
-const LINES_PER_STEP = 100;
 /** Time for answers between two steps. */
 const PAUSE_MS = 3;
 /** Sorts behind every text. */
@@ -36,15 +36,23 @@ export interface UsageFold {
   takeStep(): void;
   /** Brings in all there are. */
   finish(): void;
-  /** Stops; what is left is brought in after the next start. */
+  /** Stops, and brings in what it can. */
   stop(): void;
 }
 
-/** Brings all of the journal into the ledger, for who reads the ledger's own table. */
-export function settleLedger(connection: Connection): void {
+/**
+ * Brings what is in journals into the ledger, for who reads the ledger's own table.
+ * @returns false when a living process has charges that it alone may bring there
+ */
+export function settleLedger(connection: Connection): boolean {
   const journal = createUsageJournal(connection);
-  journal.refresh();
-  createUsageFold(connection, journal).finish();
+  try {
+    journal.takeOver();
+    createUsageFold(connection, journal).finish();
+    return !journal.isShared();
+  } finally {
+    journal.close();
+  }
 }
 
 /**
@@ -58,35 +66,29 @@ export function createUsageFold({ client }: Connection, journal: UsageJournal): 
   const fold = client.query(FOLD);
   const noteUses = client.query(NOTE_USES);
   const forget = client.query(`DELETE FROM temp.usage_pending WHERE ${KEYS_OF_STEP}`);
-  const note = client.query("UPDATE usage_fold SET through = $through, folded_to = $foldedTo");
-  const trim = client.query<null, [number]>(`
-    DELETE FROM usage_journal WHERE seq IN (
-      SELECT seq FROM usage_journal WHERE seq <= ? ORDER BY seq LIMIT ${LINES_PER_STEP})`);
+  const noteStep = client.query<null, { name: string; foldedTo: string }>(
+    "UPDATE charge_files SET folded_to = $foldedTo WHERE name = $name",
+  );
+  const noteEnd = client.query<null, [string]>("DELETE FROM charge_files WHERE name = ?");
 
-  const foldSome = ({ generation, through, foldedTo }: Sealed): Sealed => {
-    const from = foldedTo ?? "";
-    const key = lastKey.get({ generation, from })?.key ?? null;
-    const step = { generation, from, to: key ?? END };
-    fold.run(step);
-    noteUses.run(step);
-    forget.run(step);
-    note.run({ through, foldedTo: key });
-    return { generation, through, foldedTo: key };
-  };
-  const trimSome = (sealed: Sealed): Sealed | undefined => {
-    if (trim.run(sealed.through).changes === LINES_PER_STEP) return sealed;
-    note.run({ through: 0, foldedTo: null });
-    return undefined;
-  };
-  const step = client.transaction((): Sealed | undefined => {
-    journal.own();
-    const sealed = journal.sealed ?? (journal.gathered > 0 ? journal.seal() : undefined);
-    if (!sealed) return undefined;
-    return sealed.foldedTo === null ? trimSome(sealed) : foldSome(sealed);
+  /** @returns what is left */
+  const step = client.transaction((part: PendingPart): PendingPart | undefined => {
+    const { generation, name, foldedTo: from } = part;
+    const key = lastKey.get({ generation, from })?.key;
+    const keys = { generation, from, to: key ?? END };
+    fold.run(keys);
+    noteUses.run(keys);
+    forget.run(keys);
+    if (key === undefined) {
+      noteEnd.run(name);
+      return undefined;
+    }
+    noteStep.run({ name, foldedTo: key });
+    return { ...part, foldedTo: key };
   });
   const takeStep = () => {
-    journal.settle();
-    journal.sealed = step.immediate();
+    const part = journal.sealed ?? journal.seal();
+    if (part) journal.advance(step.immediate(part));
   };
 
   let timer: Timer | undefined;
@@ -128,6 +130,9 @@ export function createUsageFold({ client }: Connection, journal: UsageJournal): 
       do takeStep();
       while (journal.sealed || journal.gathered > 0);
     },
-    stop: () => clearTimeout(timer),
+    stop() {
+      clearTimeout(timer);
+      while ((journal.sealed || journal.gathered > 0) && tryStep());
+    },
   };
 }

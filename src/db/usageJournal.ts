@@ -1,198 +1,191 @@
+import type { ChargeFile, ChargeValues } from "./chargeFile.ts";
+import { createChargeFiles } from "./chargeFiles.ts";
+import { createOtherJournals, type WaitingPart } from "./otherJournals.ts";
+import { createPendingSums, type PendingPart } from "./pendingSums.ts";
 import type { SqliteConnection } from "./sqlite.ts";
 import type { UsageRow } from "./types.ts";
 
-/** Charges that gather no more but are being brought into the ledger. */
-export interface Sealed {
-  /** What tells them from charges that came later. */
-  readonly generation: number;
-  /** Last line of the journal they are in. */
-  readonly through: number;
-  /** Those of keys up to here are in the ledger; null: all are. */
-  readonly foldedTo: string | null;
-}
-
 /** The ledger's journal, with the sums of what is not in the ledger yet. */
 export interface UsageJournal {
-  /** Writes charges in one commit. @param at - when their keys were used; 0: not to be noted */
+  /**
+   * Writes charges at once.
+   * @param at - when their keys were used; 0: not to be noted
+   * @throws RangeError for what could be written here, but never in the ledger
+   * @throws Error when it could not be written; nothing of it counts then
+   */
   append(rows: readonly UsageRow[], at: number): void;
-  /** Brings the sums in memory up to what the database says. */
-  refresh(): void;
-  /** Adds what came last to the sums; not to be called in a transaction, which might be undone. */
-  settle(): void;
-  /** Makes this process the one that writes; to be called in the transaction that does. */
-  own(): void;
-  /** The same in a transaction of its own, since it takes a while where much was left behind. */
+  /** Answers from the ledger and all journals, as of one moment. */
+  read<Answer>(select: () => Answer): Answer;
+  /** Takes over what processes that have ended left; to be called at the start. */
   takeOver(): void;
-  /** Rows written since the newest generation began. */
+  /** Whether living processes have charges that are not in the ledger. */
+  isShared(): boolean;
+  /** Rows that are neither in the ledger nor being brought into it. */
   readonly gathered: number;
-  sealed: Sealed | undefined;
-  /** Ends the newest generation and begins another. */
-  seal(): Sealed;
+  /** What is being brought into the ledger. */
+  readonly sealed: PendingPart | undefined;
+  /** Ends a part that gathers and begins another. @returns undefined when there is nothing */
+  seal(): PendingPart | undefined;
+  /** To be told what is left of the sealed part after a step; undefined: nothing is. */
+  advance(left: PendingPart | undefined): void;
+  /** Has what was written brought to the disk, on another thread; to be called again and again. */
+  sync(): void;
+  /** Files that are done with since the last call; to be removed once the disk knows. */
+  takeFinished(): readonly string[];
+  remove(names: readonly string[]): void;
+  /** Leaves what is not in the ledger to the next start. */
+  close(): void;
 }
-
-/** What is in the journal and not in the ledger, summed; only in this process's memory. */
-const PENDING_TABLE = `
-  CREATE TEMP TABLE usage_pending (
-    key_id TEXT NOT NULL, hour INTEGER NOT NULL, operation TEXT NOT NULL, chain_id INTEGER NOT NULL,
-    generation INTEGER NOT NULL, requests INTEGER NOT NULL, cu INTEGER NOT NULL, at INTEGER NOT NULL,
-    PRIMARY KEY (key_id, hour, operation, chain_id, generation)
-  ) WITHOUT ROWID`;
-const ADD_PENDING = `
-  INSERT INTO temp.usage_pending VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-  ON CONFLICT DO UPDATE SET requests = requests + excluded.requests, cu = cu + excluded.cu,
-    at = max(at, excluded.at)`;
-
-interface Line {
-  readonly seq: number;
-  readonly at: number;
-  /** JSON of {@link Values} of each row. */
-  readonly charges: string;
-}
-type Values = ReturnType<typeof toValues>;
 
 /** Rows that are added up before they go into the table of sums, which costs more. */
 const MAX_RECENT = 256;
 type RecentRow = { -readonly [Field in keyof UsageRow]: UsageRow[Field] } & { at: number };
 
-interface State {
-  readonly owner: string;
-  /** 0: nothing is being folded. */
-  readonly through: number;
-  readonly folded_to: string | null;
+/** The part that this process's charges go to. */
+interface Newest {
+  readonly generation: number;
+  readonly name: string;
+  readonly file: ChargeFile | undefined;
+  rows: number;
 }
 
 /**
  * Opens the journal. A commit of many keys' charges would write a page of the ledger for nearly each
- * of them; so it appends one line to the journal instead, and `usageFold.ts` brings the sums of many
- * lines into the ledger, in the ledger's order.
+ * of them; so it appends one line to a file instead, and `usageFold.ts` brings the sums of many lines
+ * into the ledger, in the ledger's order.
  *
- * What is in the ledger and what is not, the database alone says. The sums in memory are right as
- * long as this process was the last to write; another one that writes reads the journal first.
+ * Each process writes files of its own, one after another, and alone brings them into the ledger, as
+ * long as it lives. Which files there are and how much of them is in the ledger, the database says.
  */
 export function createUsageJournal({ client }: Pick<SqliteConnection, "client">): UsageJournal {
-  /** Names this process and its sums; a new name disowns sums that are not right. */
-  let self = crypto.randomUUID();
-  client.run(PENDING_TABLE);
-  const readState = client.query<State, []>("SELECT owner, through, folded_to FROM usage_fold");
-  const take = client.query<null, [string]>("UPDATE usage_fold SET owner = ?");
-  const clear = client.query("DELETE FROM temp.usage_pending");
-  const lines = client.query<Line, []>("SELECT seq, at, charges FROM usage_journal ORDER BY seq");
-  // One statement for looking who wrote last and for writing costs half of a transaction of two.
-  const addLine = client.query<null, [number, string, string]>(
-    "INSERT INTO usage_journal (at, charges) SELECT ?, ? FROM usage_fold WHERE owner = ?",
-  );
-  const addPending = client.query(ADD_PENDING);
-  const lastLine = client.query<{ seq: number }, []>("SELECT max(seq) AS seq FROM usage_journal");
-  let generation = 1;
-  let gathered = 0;
-  /** Of the newest generation, by all but the sums. */
+  const files = client.filename === ":memory:" ? undefined : createChargeFiles(client.filename);
+  const sums = createPendingSums(client);
+  const addFile = client.query<null, [string]>("INSERT INTO charge_files (name) VALUES (?)");
+  let generation = 0;
+  const others = files && createOtherJournals(client, files, sums, () => ++generation);
+
+  let newest: Newest | undefined;
+  let sealed: PendingPart | undefined;
+  /** Of processes that have ended. */
+  const waiting: WaitingPart[] = [];
+  /** Files that gather no more and may not be on the disk yet. */
+  const retired = new Map<string, ChargeFile>();
+  let finished: string[] = [];
+  /** Of the newest part, by all but the sums. */
   const recent = new Map<string, RecentRow>();
 
-  const load = ({ through, folded_to: foldedTo }: Omit<State, "owner">) => {
-    clear.run();
-    recent.clear();
-    generation = 1;
-    gathered = 0;
-    for (const { seq, at, charges } of lines.iterate()) {
-      const isNew = seq > through;
-      for (const values of JSON.parse(charges) as Values[]) {
-        if (!isNew && (foldedTo === null || values[0] <= foldedTo)) continue;
-        add(values, Number(isNew), at);
-        gathered += 1;
-      }
+  const begin = (): Newest => {
+    const name = `${files?.owner ?? "memory"}-${++generation}`;
+    const file = files?.create(name);
+    try {
+      addFile.run(name);
+    } catch (error) {
+      file?.close();
+      files?.remove(name);
+      throw error;
     }
-    journal.sealed = through > 0 ? { generation: 0, through, foldedTo } : undefined;
+    return { generation, name, file, rows: 0 };
   };
-  const add = ([keyId, hour, operation, chainId, requests, cu]: Values, of: number, at: number) =>
-    addPending.run(keyId, hour, operation, chainId, of, requests, cu, at);
-
   const note = (row: UsageRow, at: number) => {
     const { keyId, hour, operation, chainId, requests, cu } = row;
     const id = `${keyId} ${hour} ${operation} ${chainId}`;
-    const sums = recent.get(id);
-    if (!sums) return void recent.set(id, { ...row, at });
-    sums.requests += requests;
-    sums.cu += cu;
-    sums.at = Math.max(sums.at, at);
+    const known = recent.get(id);
+    if (!known) return void recent.set(id, { ...row, at });
+    known.requests += requests;
+    known.cu += cu;
+    known.at = Math.max(known.at, at);
   };
-  const addRecent = client.transaction(() => {
-    for (const row of recent.values()) add(toValues(row), generation, row.at);
+  const addRecent = client.transaction((of: number) => {
+    for (const row of recent.values()) sums.add(toValues(row), of, row.at);
   });
+  /** Adds what came last to the sums; not to be called in a transaction, which might be undone. */
   const settle = () => {
-    if (recent.size === 0) return;
-    addRecent();
+    if (!newest || recent.size === 0) return;
+    addRecent(newest.generation);
     recent.clear();
   };
-  const disown = () => {
-    self = crypto.randomUUID();
+  const retireNewest = (): PendingPart | undefined => {
+    if (!newest || newest.rows === 0) return undefined;
+    const { name, file } = newest;
+    const part = { generation: newest.generation, name, foldedTo: "" };
+    if (file) retired.set(name, file);
+    newest = undefined;
+    return part;
   };
 
-  /** @returns whether the sums had to be read anew, because another process wrote last */
-  const refresh = (): boolean => {
-    const { owner, ...folded } = readState.get() ?? nothing;
-    if (owner === self) return false;
-    load(folded);
-    return true;
-  };
-  const own = () => {
-    if (refresh()) take.run(self);
-  };
-  const takeOver = client.transaction(own);
-  const bringUp = client.transaction(() => void refresh());
-  /** @returns false when another process wrote last: nothing is written, and the sums are not right */
-  const write = (rows: readonly UsageRow[], at: number): boolean => {
-    const isWritten = addLine.run(at, JSON.stringify(rows.map(toValues)), self).changes > 0;
-    if (isWritten) for (const row of rows) note(row, at);
-    return isWritten;
-  };
-  const takeOverAndWrite = client.transaction((rows: readonly UsageRow[], at: number) => {
-    own();
-    // A charge that is not written must not be taken for one that is.
-    if (!write(rows, at)) throw new Error("usage_fold has no row: the journal belongs to nobody");
-  });
-
-  const journal: UsageJournal = {
+  return {
     append(rows, at) {
       if (rows.length === 0) return;
+      const charges = rows.map(toValues);
       if (recent.size > MAX_RECENT) settle();
+      newest ??= begin();
+      newest.file?.append({ at, charges });
+      newest.rows += rows.length;
+      for (const row of rows) note(row, at);
+    },
+    read(select) {
+      settle();
       try {
-        if (!write(rows, at)) takeOverAndWrite.immediate(rows, at);
+        return client.transaction(() => {
+          others?.refresh();
+          return select();
+        })();
       } catch (error) {
-        // Whether it was written, and what else was undone, the database alone can say.
-        disown();
+        others?.reset();
         throw error;
       }
-      gathered += rows.length;
     },
-    refresh() {
-      settle();
-      bringUp();
-    },
-    settle,
-    own,
-    takeOver: () => takeOver.immediate(),
+    takeOver: () => void waiting.push(...(others?.adopt(true) ?? [])),
+    isShared: () => others?.areLeft() ?? false,
     get gathered() {
-      return gathered;
+      return waiting.reduce((sum, { rows }) => sum + rows, newest?.rows ?? 0);
     },
-    sealed: undefined,
-    seal() {
-      const through = lastLine.get()?.seq ?? 0;
-      const sealed = { generation, through, foldedTo: "" };
-      journal.sealed = sealed;
-      generation += 1;
-      gathered = 0;
+    get sealed() {
       return sealed;
     },
+    seal() {
+      waiting.push(...(others?.adopt(false) ?? []));
+      settle();
+      sealed = waiting.shift() ?? retireNewest();
+      return sealed;
+    },
+    advance(left) {
+      if (sealed && !left) finished.push(sealed.name);
+      sealed = left;
+    },
+    sync() {
+      newest?.file?.sync();
+      for (const [name, file] of retired) {
+        file.sync();
+        if (!file.isSynced) continue;
+        file.close();
+        retired.delete(name);
+      }
+    },
+    takeFinished() {
+      const taken = finished;
+      finished = [];
+      return taken;
+    },
+    remove(names) {
+      for (const name of names) {
+        retired.get(name)?.close();
+        retired.delete(name);
+        others?.remove(name);
+      }
+    },
+    close() {
+      newest?.file?.close();
+      for (const file of retired.values()) file.close();
+      others?.close();
+      files?.close();
+    },
   };
-  return journal;
 }
 
-const nothing: State = { owner: "", through: 0, folded_to: null };
-
-/** @throws RangeError for what could be entered in the journal, but never in the ledger */
-function toValues({ keyId, hour, operation, chainId, requests, cu }: UsageRow) {
+function toValues({ keyId, hour, operation, chainId, requests, cu }: UsageRow): ChargeValues {
   for (const count of [hour, chainId, requests, cu]) {
     if (!Number.isSafeInteger(count)) throw new RangeError(`a charge of ${count}`);
   }
-  return [keyId, hour, operation, chainId, requests, cu] as const;
+  return [keyId, hour, operation, chainId, requests, cu];
 }

@@ -22,7 +22,7 @@ const CHARGED = `
 
 /** The ledger in SQLite. */
 export interface SqliteUsageStore extends UsageStore {
-  /** Stops what goes on in the background. */
+  /** Stops what goes on in the background, and brings what it can into the ledger. */
   close(): void;
 }
 
@@ -37,16 +37,34 @@ export function createUsageStore(
   const requests = sql<number>`sum(${charged.requests})`;
   const cu = sql<number>`sum(${charged.cu})`;
 
-  const totalCu = (keyId: string, fromHour: number, toHour: number) => {
-    journal.refresh();
-    return (
-      orm
-        .select({ cu: sql<number>`coalesce(sum(${charged.cu}), 0)` })
-        .from(charged)
-        .where(span(keyId, fromHour, toHour))
-        .get()?.cu ?? 0
-    );
-  };
+  const selectTotal = (keyId: string, fromHour: number, toHour: number) =>
+    orm
+      .select({ cu: sql<number>`coalesce(sum(${charged.cu}), 0)` })
+      .from(charged)
+      .where(span(keyId, fromHour, toHour));
+  const selectSums = (keyId: string, fromHour: number, toHour: number) =>
+    orm
+      .select({ operation: charged.operation, chainId: charged.chainId, requests, cu })
+      .from(charged)
+      .where(span(keyId, fromHour, toHour))
+      .groupBy(charged.operation, charged.chainId)
+      .orderBy(desc(cu), charged.operation, charged.chainId);
+  const selectHours = (keyIds: readonly string[], fromHour: number, toHour: number) =>
+    orm
+      .select({ hour: charged.hour, operation: charged.operation, requests, cu })
+      .from(charged)
+      .where(
+        and(
+          inArray(charged.keyId, [...keyIds]),
+          gte(charged.hour, fromHour),
+          lt(charged.hour, toHour),
+        ),
+      )
+      .groupBy(charged.hour, charged.operation)
+      .orderBy(asc(charged.hour), asc(charged.operation));
+
+  const totalCu = (keyId: string, fromHour: number, toHour: number) =>
+    journal.read(() => selectTotal(keyId, fromHour, toHour).get()?.cu ?? 0);
 
   return {
     // One process serves, so all of an allowance is its own.
@@ -60,27 +78,10 @@ export function createUsageStore(
       fold.appended();
     },
     totalCu,
-    sums(keyId, fromHour, toHour) {
-      journal.refresh();
-      return orm
-        .select({ operation: charged.operation, chainId: charged.chainId, requests, cu })
-        .from(charged)
-        .where(span(keyId, fromHour, toHour))
-        .groupBy(charged.operation, charged.chainId)
-        .orderBy(desc(cu), charged.operation, charged.chainId)
-        .all();
-    },
-    hourly(keyIds, fromHour, toHour) {
-      journal.refresh();
-      const ofKeys = inArray(charged.keyId, [...keyIds]);
-      return orm
-        .select({ hour: charged.hour, operation: charged.operation, requests, cu })
-        .from(charged)
-        .where(and(ofKeys, gte(charged.hour, fromHour), lt(charged.hour, toHour)))
-        .groupBy(charged.hour, charged.operation)
-        .orderBy(asc(charged.hour), asc(charged.operation))
-        .all();
-    },
+    sums: (keyId, fromHour, toHour) =>
+      journal.read(() => selectSums(keyId, fromHour, toHour).all()),
+    hourly: (keyIds, fromHour, toHour) =>
+      journal.read(() => selectHours(keyIds, fromHour, toHour).all()),
     close: fold.stop,
   };
 }

@@ -5,7 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readMigrationFiles } from "drizzle-orm/migrator";
 import { ConfigError } from "../../src/config/index.ts";
+import { syncInBackground } from "../../src/db/diskSync.ts";
 import { openDatabase } from "../../src/db/index.ts";
+import { openSqlite } from "../../src/db/sqlite.ts";
+import { createUsageFold } from "../../src/db/usageFold.ts";
+import { createUsageJournal } from "../../src/db/usageJournal.ts";
 
 function temporaryDirectory() {
   const path = mkdtempSync(join(tmpdir(), "causeway-test-"));
@@ -31,6 +35,21 @@ function openFiles(path: string): number {
     }
   }).length;
 }
+
+/** A database as the first migrations left it. */
+function olderDatabase(file: string, migrations: number): SqliteFile {
+  const client = new SqliteFile(file);
+  client.run("CREATE TABLE migrations (hash TEXT PRIMARY KEY, created_at INTEGER NOT NULL)");
+  const migrationsFolder = join(import.meta.dir, "../../src/db/migrations");
+  for (const older of readMigrationFiles({ migrationsFolder }).slice(0, migrations)) {
+    for (const statement of older.sql) client.run(statement);
+    client.run("INSERT INTO migrations VALUES (?, ?)", [older.hash, older.folderMillis]);
+  }
+  return client;
+}
+
+/** A charge as a line of the older journal had it. */
+const charge = (keyId: string, cu: number) => [keyId, 7, "rpc", 1, 1, cu];
 
 describe("opening", () => {
   test("makes the directory and the file, relative or absolute", () => {
@@ -69,6 +88,25 @@ describe("opening", () => {
     },
   );
 
+  test("a file of charges is removed when the disk knows that they are in the ledger", async () => {
+    using directory = temporaryDirectory();
+    const file = join(directory.path, "c.db");
+    const connection = openSqlite(file);
+    const journal = createUsageJournal(connection);
+    const stopSync = syncInBackground(connection, journal, file);
+    const row = { keyId: "k", hour: 1, operation: "o", chainId: 0, requests: 1, cu: 1 };
+    const files = () => readdirSync(directory.path).filter((name) => /charges-\w+-\d+$/.test(name));
+    journal.append([row], 0);
+    expect(files()).toHaveLength(1);
+    createUsageFold(connection, journal).finish();
+    expect(files()).toHaveLength(1);
+    for (let naps = 0; files().length > 0 && naps < 1_000; naps++) await Bun.sleep(5);
+    expect(files()).toEqual([]);
+    stopSync();
+    journal.close();
+    connection.client.close();
+  });
+
   test("what is no database of this service is refused by name", () => {
     for (const url of ["mysql://x", "file:", ""]) {
       expect(() => openDatabase(url)).toThrow(ConfigError);
@@ -95,14 +133,8 @@ describe("migrations", () => {
   test("keys and charges of an older database are all there", async () => {
     using directory = temporaryDirectory();
     const file = join(directory.path, "c.db");
-    const client = new SqliteFile(file);
-    client.run("CREATE TABLE migrations (hash TEXT PRIMARY KEY, created_at INTEGER NOT NULL)");
-    const migrationsFolder = join(import.meta.dir, "../../src/db/migrations");
-    // Those before charges had a journal and keys a look-up table.
-    for (const older of readMigrationFiles({ migrationsFolder }).slice(0, 8)) {
-      for (const statement of older.sql) client.run(statement);
-      client.run("INSERT INTO migrations VALUES (?, ?)", [older.hash, older.folderMillis]);
-    }
+    // Before charges had a journal and keys a look-up table.
+    const client = olderDatabase(file, 8);
     client.run(`INSERT INTO keys (id, environment, name, scopes, ip_allow_list, created_at)
       VALUES ('k1', 'live', 'Old', '["read"]', '["10.0.0.0/8"]', 5)`);
     client.run("INSERT INTO key_secrets VALUES ('h1', 'k1', 'abcd', 5, NULL)");
@@ -115,6 +147,40 @@ describe("migrations", () => {
     ]);
     expect(await database.usage.totalCu("k1", 0, 10)).toBe(4);
     database.close();
+  });
+
+  test("charges that were on their way to an older ledger count once", async () => {
+    using directory = temporaryDirectory();
+    // How far the second line is in the ledger, by its note, and what is left of it.
+    for (const [through, foldedTo, left] of [
+      [0, null, ["a", "b", "c"]],
+      [2, "", ["a", "b", "c"]],
+      [2, "b", ["c"]],
+      [2, null, []],
+    ] as const) {
+      const file = join(directory.path, `${through}${foldedTo}.db`);
+      // While lines of the journal were rows of a table.
+      const client = olderDatabase(file, 11);
+      client.run("INSERT INTO usage VALUES ('a', 7, 'rpc', 1, 2, 3)");
+      client.run("UPDATE usage_fold SET through = ?, folded_to = ?", [through, foldedTo]);
+      const addLine = client.query("INSERT INTO usage_journal (at, charges) VALUES (?, ?)");
+      addLine.run(50, JSON.stringify([charge("a", 10), charge("b", 20)]));
+      addLine.run(60, JSON.stringify([charge("b", 30), charge("c", 40)]));
+      addLine.run(0, JSON.stringify([charge("a", 100), charge("d", 200)]));
+      client.close();
+      const { usage, activity, close } = openDatabase(`file:${file}`);
+      const isLeft = (keyId: "a" | "b" | "c") =>
+        Number((left as readonly string[]).includes(keyId));
+      const total = (keyId: string) => usage.totalCu(keyId, 0, 10);
+      expect(await total("a")).toBe(3 + 100 + 10 * isLeft("a"));
+      expect(await total("b")).toBe(50 * isLeft("b"));
+      expect(await total("c")).toBe(40 * isLeft("c"));
+      expect(await total("d")).toBe(200);
+      const used = await activity.lastUsed(["a", "b", "c", "d"]);
+      expect(used.get("b")).toBe(isLeft("b") ? 60 : undefined);
+      expect(used.has("d")).toBe(false);
+      close();
+    }
   });
 
   test("processes that start at once on a new file all come up, with one schema", async () => {

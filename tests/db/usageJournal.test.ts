@@ -1,8 +1,19 @@
 import { Database as SqliteFile } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { ChargeFile, readChargeLines } from "../../src/db/chargeFile.ts";
 import { openDatabase } from "../../src/db/index.ts";
 import { openSqlite } from "../../src/db/sqlite.ts";
 import type { UsageRow } from "../../src/db/types.ts";
@@ -37,7 +48,7 @@ function charge(random: () => number, totals: Map<string, number>): UsageRow[] {
   return [...rows.values()];
 }
 
-/** What a table or a query says each key was charged. */
+/** What the ledger's own table says each key was charged. */
 function totalsIn(file: string): Map<string, number> {
   const client = new SqliteFile(file, { readonly: true });
   const rows = client
@@ -49,44 +60,137 @@ function totalsIn(file: string): Map<string, number> {
   return new Map(rows.map(({ key, cu }) => [key, cu]));
 }
 
+/** Files with charges, and locks, beside a database. */
+const chargeFiles = (file: string) =>
+  readdirSync(dirname(file)).filter((name) => name.startsWith("c.db-charges-"));
+
 /** Opens the parts by themselves, so that a step can be taken when a test wants one. */
 function open(file: string) {
   const connection = openSqlite(file);
   const journal = createUsageJournal(connection);
+  journal.takeOver();
   const fold = createUsageFold(connection, journal);
-  return { client: connection.client, journal, fold };
+  return {
+    client: connection.client,
+    journal,
+    fold,
+    /** As when it is killed: nothing is brought into the ledger. */
+    kill() {
+      journal.close();
+      connection.client.close();
+    },
+  };
 }
 
+const line = (cu: number) => ({ at: 7, charges: [["a", 1, "rpc", 0, 1, cu]] as const });
+
+describe("a file of charges", () => {
+  test("gives back the lines that are whole, whatever is between them", () => {
+    using directory = temporaryFile();
+    const path = `${directory.file}-charges`;
+    const file = new ChargeFile(path);
+    file.append(line(1));
+    file.append(line(2));
+    file.close();
+    const { length } = readFileSync(path);
+    // The process was killed while it wrote, and another went on behind.
+    truncateSync(path, length - 3);
+    const later = new ChargeFile(path);
+    later.append(line(3));
+    // Blocks that a power cut left without their contents.
+    appendFileSync(path, "\0".repeat(300));
+    later.append(line(4));
+    appendFileSync(path, '\n123 [7,[["a",1,"rpc",0,1,9]]]');
+    later.close();
+    expect([...readChargeLines(readFileSync(path, "utf8"))]).toEqual([line(1), line(3), line(4)]);
+  });
+
+  test.skipIf(!existsSync("/dev/full"))("a full disk is an error", () => {
+    const file = new ChargeFile("/dev/full");
+    expect(() => file.append(line(1))).toThrow(/ENOSPC/);
+    expect(() => file.append(line(1))).toThrow(/ENOSPC/);
+    file.close();
+  });
+
+  test("is on the disk after a while, also when it was closed meanwhile", async () => {
+    using directory = temporaryFile();
+    const file = new ChargeFile(`${directory.file}-charges`);
+    file.append(line(1));
+    expect(file.isSynced).toBe(false);
+    file.sync();
+    file.append(line(2));
+    for (let naps = 0; !file.isSynced && naps < 1_000; naps++) {
+      await Bun.sleep(2);
+      file.sync();
+    }
+    expect(file.isSynced).toBe(true);
+    file.append(line(3));
+    file.sync();
+    file.close();
+    for (let naps = 0; !file.isSynced && naps < 1_000; naps++) await Bun.sleep(2);
+    expect(file.isSynced).toBe(true);
+  });
+});
+
 describe("the ledger's journal", () => {
-  test("a charge that could not be entered is refused, and those after it count", () => {
+  test("a charge that the ledger could not hold is refused, and those after it count", () => {
     using directory = temporaryFile();
     const { client, journal, fold } = open(directory.file);
     journal.append([row("a")], 0);
-    client.run("CREATE TEMP TABLE kept AS SELECT * FROM usage_fold");
-    client.run("DELETE FROM usage_fold");
-    expect(() => journal.append([row("b", 2)], 0)).toThrow();
-    client.run("INSERT INTO usage_fold SELECT * FROM kept");
+    expect(() => journal.append([row("b", 2), row("b", 2 ** 60)], 0)).toThrow(RangeError);
     journal.append([row("c", 3)], 0);
     fold.finish();
     expect(Object.fromEntries(totalsIn(directory.file))).toEqual({ a: 1, c: 3 });
     client.close();
   });
 
+  test("a charge that could not be written is refused, and those after it count", () => {
+    using directory = temporaryFile();
+    const { client, journal, fold } = open(directory.file);
+    client.run("ALTER TABLE charge_files RENAME TO gone");
+    expect(() => journal.append([row("b", 2)], 0)).toThrow();
+    client.run("ALTER TABLE gone RENAME TO charge_files");
+    journal.append([row("c", 3)], 0);
+    fold.finish();
+    expect(Object.fromEntries(totalsIn(directory.file))).toEqual({ c: 3 });
+    client.close();
+  });
+
   test("charges are read before and after they are in the ledger, and count once", async () => {
     using directory = temporaryFile();
     const database = openDatabase(`file:${directory.file}`);
+    const reader = openDatabase(`file:${directory.file}`);
     await database.usage.add([row("a", 2), row("b", 3)]);
     await database.usage.add([row("a", 4)]);
     expect(totalsIn(directory.file)).toEqual(new Map());
-    expect(await database.usage.totalCu("a", 0, 10)).toBe(6);
-    const other = openSqlite(directory.file);
-    settleLedger(other);
-    other.client.close();
-    expect(totalsIn(directory.file)).toEqual(new Map([["a", 6], ["b", 3]])); // prettier-ignore
-    expect(await database.usage.totalCu("a", 0, 10)).toBe(6);
+    for (const { usage } of [database, reader]) expect(await usage.totalCu("a", 0, 10)).toBe(6);
     await database.usage.add([row("a", 1)]);
-    expect(await database.usage.totalCu("a", 0, 10)).toBe(7);
+    for (const { usage } of [database, reader]) expect(await usage.totalCu("a", 0, 10)).toBe(7);
     database.close();
+    expect(totalsIn(directory.file)).toEqual(new Map([["a", 7], ["b", 3]])); // prettier-ignore
+    expect(await reader.usage.totalCu("a", 0, 10)).toBe(7);
+    reader.close();
+    expect(chargeFiles(directory.file)).toEqual([]);
+  });
+
+  test("what a living process charged stays its own; what a dead one left is taken over", () => {
+    using directory = temporaryFile();
+    const living = open(directory.file);
+    const dying = open(directory.file);
+    living.journal.append([row("a", 2)], 0);
+    dying.journal.append([row("b", 3)], 0);
+    dying.kill();
+    const settle = () => {
+      const connection = openSqlite(directory.file);
+      const isAll = settleLedger(connection);
+      connection.client.close();
+      return isAll;
+    };
+    expect(settle()).toBe(false);
+    expect(totalsIn(directory.file)).toEqual(new Map([["b", 3]]));
+    living.kill();
+    expect(settle()).toBe(true);
+    expect(totalsIn(directory.file)).toEqual(new Map([["a", 2], ["b", 3]])); // prettier-ignore
   });
 
   test("a charge notes when its key was used, before and after it is in the ledger", async () => {
@@ -97,12 +201,13 @@ describe("the ledger's journal", () => {
     await usage.add([row("b"), row("c")], 60);
     await usage.add([row("d")]);
     const expected = new Map([["a", 70], ["b", 70], ["c", 60]]); // prettier-ignore
-    expect(await activity.lastUsed(["a", "b", "c", "d", "e"])).toEqual(expected);
-    const other = openSqlite(directory.file);
-    settleLedger(other);
-    other.client.close();
-    expect(await activity.lastUsed(["a", "b", "c", "d", "e"])).toEqual(expected);
+    const keyIds = ["a", "b", "c", "d", "e"];
+    const other = openDatabase(`file:${directory.file}`);
+    expect(await activity.lastUsed(keyIds)).toEqual(expected);
+    expect(await other.activity.lastUsed(keyIds)).toEqual(expected);
     close();
+    expect(await other.activity.lastUsed(keyIds)).toEqual(expected);
+    other.close();
   });
 
   test("a process that ends after any step loses and repeats nothing", () => {
@@ -110,40 +215,65 @@ describe("the ledger's journal", () => {
     const random = seededRandom(11);
     const totals = new Map<string, number>();
     for (let process = 0; process < 60; process++) {
-      const { client, journal, fold } = open(directory.file);
+      const { journal, fold, kill } = open(directory.file);
       for (let action = Math.floor(random() * 12); action > 0; action--) {
-        if (random() < 0.5) journal.append(charge(random, totals), 0);
-        else fold.takeStep();
+        const kind = random();
+        if (kind < 0.5) journal.append(charge(random, totals), 0);
+        else if (kind < 0.9) fold.takeStep();
+        else journal.remove(journal.takeFinished());
       }
-      // As when it is killed: nothing is told to the journal.
-      client.close();
+      kill();
     }
-    const { client, fold } = open(directory.file);
+    const { client, journal, fold } = open(directory.file);
     fold.finish();
     expect(totalsIn(directory.file)).toEqual(totals);
-    expect(client.query("SELECT count(*) AS n FROM usage_journal").get()).toEqual({ n: 0 });
+    expect(client.query("SELECT count(*) AS n FROM charge_files").get()).toEqual({ n: 0 });
+    journal.remove(journal.takeFinished());
+    journal.close();
+    expect(chargeFiles(directory.file)).toEqual([]);
     client.close();
   });
 
-  test("processes that charge and fold in turns keep one ledger", async () => {
+  test("a step that cannot be taken changes nothing", () => {
+    using directory = temporaryFile();
+    const { client, journal, fold } = open(directory.file);
+    journal.append([row("a", 2)], 0);
+    client.run("ALTER TABLE key_last_used RENAME TO gone");
+    expect(() => fold.takeStep()).toThrow();
+    journal.append([row("a", 3)], 0);
+    client.run("ALTER TABLE gone RENAME TO key_last_used");
+    expect(totalsIn(directory.file)).toEqual(new Map());
+    fold.finish();
+    expect(totalsIn(directory.file)).toEqual(new Map([["a", 5]]));
+    client.close();
+  });
+
+  test("processes that charge and fold side by side, and end, keep one ledger", async () => {
     using directory = temporaryFile();
     const random = seededRandom(12);
     const totals = new Map<string, number>();
     const processes = Array.from({ length: 3 }, () => open(directory.file));
     const reader = openDatabase(`file:${directory.file}`);
     for (let action = 0; action < 600; action++) {
-      const { journal, fold } = processes[Math.floor(random() * processes.length)]!;
-      if (random() < 0.5) journal.append(charge(random, totals), 0);
-      else fold.takeStep();
+      const at = Math.floor(random() * processes.length);
+      const { journal, fold, kill } = processes[at]!;
+      const kind = random();
+      if (kind < 0.5) journal.append(charge(random, totals), 0);
+      else if (kind < 0.9) fold.takeStep();
+      else if (kind < 0.95) journal.remove(journal.takeFinished());
+      else {
+        kill();
+        processes[at] = open(directory.file);
+      }
       const keyId = `key_${Math.floor(random() * KEYS)}`;
       if (action % 20 === 0) {
         expect(await reader.usage.totalCu(keyId, 0, 10)).toBe(totals.get(keyId) ?? 0);
       }
     }
-    processes[0]!.fold.finish();
+    for (const { fold } of processes) fold.finish();
     expect(totalsIn(directory.file)).toEqual(totals);
     reader.close();
-    for (const { client } of processes) client.close();
+    for (const { kill } of processes) kill();
   });
 
   test("a step is bounded, however much has gathered", () => {
@@ -164,5 +294,27 @@ describe("the ledger's journal", () => {
     expect(before).toBe(rows.length);
     expect(steps).toBeLessThan(100);
     client.close();
+  });
+
+  test("a start removes the files that none needs, and leaves those of living processes", () => {
+    using directory = temporaryFile();
+    const living = open(directory.file);
+    living.journal.append([row("a")], 0);
+    const before = chargeFiles(directory.file);
+    expect(before).toHaveLength(2);
+    const [orphan, fresh, old] = ["11-1", "22.lock", "33.lock"].map(
+      (name) => `${directory.file}-charges-${name}`,
+    ) as [string, string, string];
+    for (const path of [orphan, fresh, old]) writeFileSync(path, "");
+    const longAgo = new Date(Date.now() - 7_200_000);
+    utimesSync(old, longAgo, longAgo);
+    const starting = open(directory.file);
+    expect([orphan, fresh, old].map((path) => existsSync(path))).toEqual([false, true, false]);
+    rmSync(fresh);
+    expect(chargeFiles(directory.file)).toEqual(before);
+    living.fold.finish();
+    expect(totalsIn(directory.file)).toEqual(new Map([["a", 1]]));
+    starting.kill();
+    living.kill();
   });
 });

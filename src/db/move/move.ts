@@ -39,7 +39,9 @@ export async function moveEverything(options: MoveOptions): Promise<void> {
   const done = new Set(notes.map(({ name }) => name));
   await refuseRows(target, done);
 
-  settleLedger({ client: source });
+  if (!settleLedger({ client: source })) {
+    throw new MoveError("A service is running on the source: stop it first");
+  }
   const version = dataVersion(source);
   for (const table of movedTables) {
     const isNew = !done.has(table.name);
