@@ -17,9 +17,10 @@ export interface OtherJournals {
   /**
    * Takes over what processes that have ended left.
    * @param isThorough - removes files as well that none needs
-   * @returns what is to be brought into the ledger now
    */
-  adopt(isThorough: boolean): WaitingPart[];
+  adopt(isThorough: boolean): void;
+  /** What was taken over and is to be brought into the ledger; whoever does takes it out. */
+  readonly waiting: WaitingPart[];
   /** Whether living ones have charges that are not in the ledger. */
   areLeft(): boolean;
   /** Removes a file whose charges are all in the ledger. */
@@ -51,6 +52,7 @@ export function createOtherJournals(
   let lastSeen = 0;
   /** Of processes that have ended, until nothing is left of them. */
   const adopted = new Map<string, { readonly lock: OwnerLock; readonly names: Set<string> }>();
+  const waiting: WaitingPart[] = [];
 
   const isOwn = (owner: string) => owner === files.owner || adopted.has(owner);
   const look = ({ name, foldedTo }: FileRow) => {
@@ -78,17 +80,30 @@ export function createOtherJournals(
       return { generation, name, foldedTo, rows };
     });
   });
-  const takeOver = (owner: string, lock: OwnerLock): WaitingPart[] => {
-    const parts = loadAll(owner);
+  /** Nothing is left of a process when all its files are removed. */
+  const releaseWhenDone = (owner: string) => {
+    const left = adopted.get(owner);
+    if (left?.names.size !== 0) return;
+    left.lock.release();
+    adopted.delete(owner);
+  };
+  const takeOver = (owner: string, lock: OwnerLock) => {
+    let parts: WaitingPart[];
+    try {
+      parts = loadAll(owner);
+    } catch (error) {
+      lock.release();
+      throw error;
+    }
     const names = new Set(parts.map(({ name }) => name));
     for (const name of names) seen.delete(name);
+    adopted.set(owner, { lock, names });
+    waiting.push(...parts);
     // Files that the database does not know: it was told that they are done with.
     for (const name of files.names()) {
       if (ownerOf(name) === owner && !names.has(name)) files.remove(name);
     }
-    if (names.size > 0) adopted.set(owner, { lock, names });
-    else lock.release();
-    return parts;
+    releaseWhenDone(owner);
   };
 
   return {
@@ -107,28 +122,19 @@ export function createOtherJournals(
       if (isThorough) names.push(...files.names());
       const owners = new Set(names.map(ownerOf));
       if (isThorough) for (const owner of files.bareOwners()) owners.add(owner);
-      const parts: WaitingPart[] = [];
       for (const owner of owners) {
         const lock = isOwn(owner) ? undefined : files.lock(owner);
         if (!lock) continue;
-        try {
-          parts.push(...takeOver(owner, lock));
-        } catch (error) {
-          lock.release();
-          throw error;
-        }
+        takeOver(owner, lock);
       }
-      return parts;
     },
+    waiting,
     areLeft: () => selectFiles.all().some(({ name }) => !isOwn(ownerOf(name))),
     remove(name) {
       files.remove(name);
       const owner = ownerOf(name);
-      const left = adopted.get(owner);
-      left?.names.delete(name);
-      if (left?.names.size !== 0) return;
-      left.lock.release();
-      adopted.delete(owner);
+      adopted.get(owner)?.names.delete(name);
+      releaseWhenDone(owner);
     },
     close() {
       for (const { lock } of adopted.values()) lock.release();

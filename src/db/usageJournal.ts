@@ -1,6 +1,6 @@
 import type { ChargeFile, ChargeValues } from "./chargeFile.ts";
 import { createChargeFiles } from "./chargeFiles.ts";
-import { createOtherJournals, type WaitingPart } from "./otherJournals.ts";
+import { createOtherJournals } from "./otherJournals.ts";
 import { createPendingSums, type PendingPart } from "./pendingSums.ts";
 import type { SqliteConnection } from "./sqlite.ts";
 import type { UsageRow } from "./types.ts";
@@ -66,8 +66,7 @@ export function createUsageJournal({ client }: Pick<SqliteConnection, "client">)
 
   let newest: Newest | undefined;
   let sealed: PendingPart | undefined;
-  /** Of processes that have ended. */
-  const waiting: WaitingPart[] = [];
+  const waiting = others?.waiting ?? [];
   /** Files that gather no more and may not be on the disk yet. */
   const retired = new Map<string, ChargeFile>();
   let finished: string[] = [];
@@ -135,7 +134,7 @@ export function createUsageJournal({ client }: Pick<SqliteConnection, "client">)
         throw error;
       }
     },
-    takeOver: () => void waiting.push(...(others?.adopt(true) ?? [])),
+    takeOver: () => others?.adopt(true),
     isShared: () => others?.areLeft() ?? false,
     get gathered() {
       return waiting.reduce((sum, { rows }) => sum + rows, newest?.rows ?? 0);
@@ -144,7 +143,7 @@ export function createUsageJournal({ client }: Pick<SqliteConnection, "client">)
       return sealed;
     },
     seal() {
-      waiting.push(...(others?.adopt(false) ?? []));
+      others?.adopt(false);
       settle();
       sealed = waiting.shift() ?? retireNewest();
       return sealed;

@@ -33,8 +33,11 @@ export function canonicalParams(read: ReadCall): string {
   return isCanonical(text) ? text : shorten(rewrite(read) ?? text);
 }
 
-/** Upper case, leading zeros, white space, escapes, numbers: what writing params anew may change. */
-const changeable = /[A-Z \\\t\r\n]|0x0[0-9a-f]|[[:,][-+\d]/;
+/**
+ * Upper case, leading zeros of quantities, white space, escapes, numbers: what writing params anew may
+ * change. Addresses and hashes, which have more digits, keep their zeros.
+ */
+const changeable = /[A-Z \\\t\r\n]|"0x0[0-9a-f]{1,38}"|[[:,][-+\d]/;
 
 /** Whether params are sure to be in their canonical form as they stand. */
 function isCanonical(text: string): boolean {

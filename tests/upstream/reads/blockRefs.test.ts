@@ -91,6 +91,9 @@ describe("calls that ask the same", () => {
       one,
     );
     expect(key("eth_call", call(ADDRESS, "0xAb", "0x0a").replaceAll(":", " : "))).toBe(one);
+    const zeros = `0x${"0".repeat(37)}abc`;
+    const other = key("eth_getBalance", JSON.stringify([zeros, "0x0a"]));
+    expect(key("eth_getBalance", JSON.stringify([zeros.replace("abc", "ABC"), "0xa"]))).toBe(other);
   });
 
   test("others have another: data, block, method, numbers beyond 2^53", () => {
