@@ -24,7 +24,11 @@ export interface UsageJournal {
   readonly gathered: number;
   /** What is being brought into the ledger. */
   readonly sealed: PendingPart | undefined;
-  /** Ends a part that gathers and begins another. @returns undefined when there is nothing */
+  /**
+   * Ends a part that gathers and begins another.
+   * @returns undefined when there is nothing
+   * @throws Error when another cannot be begun; all is as before then
+   */
   seal(): PendingPart | undefined;
   /** To be told what is left of the sealed part after a step; undefined: nothing is. */
   advance(left: PendingPart | undefined): void;
@@ -61,6 +65,7 @@ export function createUsageJournal({ client }: Pick<SqliteConnection, "client">)
   const files = client.filename === ":memory:" ? undefined : createChargeFiles(client.filename);
   const sums = createPendingSums(client);
   const addFile = client.query<null, [string]>("INSERT INTO charge_files (name) VALUES (?)");
+  const forgetFile = client.query<null, [string]>("DELETE FROM charge_files WHERE name = ?");
   let generation = 0;
   const others = files && createOtherJournals(client, files, sums, () => ++generation);
 
@@ -105,11 +110,17 @@ export function createUsageJournal({ client }: Pick<SqliteConnection, "client">)
   };
   const retireNewest = (): PendingPart | undefined => {
     if (!newest || newest.rows === 0) return undefined;
-    const { name, file } = newest;
-    const part = { generation: newest.generation, name, foldedTo: "" };
+    const { generation: of, name, file } = newest;
+    // Where no more files can be opened, charges go on where they went.
+    newest = begin();
     if (file) retired.set(name, file);
-    newest = undefined;
-    return part;
+    return { generation: of, name, foldedTo: "" };
+  };
+  const endNewest = () => {
+    newest?.file?.close();
+    if (newest?.rows !== 0) return;
+    forgetFile.run(newest.name);
+    files?.remove(newest.name);
   };
 
   return {
@@ -174,7 +185,7 @@ export function createUsageJournal({ client }: Pick<SqliteConnection, "client">)
       }
     },
     close() {
-      newest?.file?.close();
+      endNewest();
       for (const file of retired.values()) file.close();
       others?.close();
       files?.close();

@@ -227,11 +227,31 @@ describe("the ledger's journal", () => {
     const { client, journal, fold } = open(directory.file);
     fold.finish();
     expect(totalsIn(directory.file)).toEqual(totals);
-    expect(client.query("SELECT count(*) AS n FROM charge_files").get()).toEqual({ n: 0 });
     journal.remove(journal.takeFinished());
     journal.close();
+    expect(client.query("SELECT count(*) AS n FROM charge_files").get()).toEqual({ n: 0 });
     expect(chargeFiles(directory.file)).toEqual([]);
     client.close();
+  });
+
+  test("charges go on where no other file can be begun, and are brought in later", () => {
+    using directory = temporaryFile();
+    const { client, journal, fold, kill } = open(directory.file);
+    journal.append([row("a", 2)], 0);
+    client.run(
+      "CREATE TRIGGER no_more BEFORE INSERT ON charge_files BEGIN SELECT RAISE(ABORT, 'full'); END",
+    );
+    const before = chargeFiles(directory.file);
+    expect(() => fold.takeStep()).toThrow(/full/);
+    expect(chargeFiles(directory.file)).toEqual(before);
+    journal.append([row("a", 3)], 0);
+    expect(
+      journal.read(() => client.query("SELECT sum(cu) AS cu FROM temp.usage_pending").get()),
+    ).toEqual({ cu: 5 });
+    client.run("DROP TRIGGER no_more");
+    fold.finish();
+    expect(totalsIn(directory.file)).toEqual(new Map([["a", 5]]));
+    kill();
   });
 
   test("a step that cannot be taken changes nothing", () => {
