@@ -8,8 +8,10 @@ import { createLogger } from "../../src/telemetry/index.ts";
  */
 const config = loadConfig();
 const service = await composeService(config, createLogger(config.logLevel), () => true);
-const { meter } = service.access;
-Object.assign(service.access, {
-  meter: { ...meter, enter: (_: unknown, done: () => void) => done() },
-});
+const { access } = service;
+const meter: typeof access.meter = {
+  ...access.meter,
+  enter: (_charge, target) => target.charged(undefined),
+};
+Object.assign(access, { meter });
 service.front.listen({ hostname: config.listen.host, port: config.listen.port });

@@ -35,7 +35,9 @@ const LOCK_ENDING = ".lock";
 /** A lock is made, taken, and has files beside it within much less. */
 const BARE_AFTER_MS = 3_600_000;
 
-const isLock = (ending: string) => ending.endsWith(LOCK_ENDING);
+/** What the names are of that this service gives; files of others are nobody's to remove. */
+const filePattern = /^[0-9a-f]{16}-\d+$/;
+const lockPattern = /^[0-9a-f]{16}\.lock$/;
 
 /** Who writes the file of a name. */
 export const ownerOf = (name: string) => name.slice(0, name.indexOf("-"));
@@ -69,12 +71,12 @@ export function createChargeFiles(database: string): ChargeFiles {
     sizeOf: (name) => unlessGone(() => statSync(pathOf(name)).size) ?? 0,
     remove: (name) => rmSync(pathOf(name), { force: true }),
     lock,
-    names: () => endings().filter((ending) => !isLock(ending)),
+    names: () => endings().filter((ending) => filePattern.test(ending)),
     bareOwners() {
       const all = endings();
-      const withFiles = new Set(all.filter((ending) => !isLock(ending)).map(ownerOf));
+      const withFiles = new Set(all.filter((ending) => filePattern.test(ending)).map(ownerOf));
       return all
-        .filter((ending) => isLock(ending) && ageMs(pathOf(ending)) > BARE_AFTER_MS)
+        .filter((ending) => lockPattern.test(ending) && ageMs(pathOf(ending)) > BARE_AFTER_MS)
         .map((ending) => ending.slice(0, -LOCK_ENDING.length))
         .filter((name) => !withFiles.has(name));
     },

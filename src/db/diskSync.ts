@@ -60,9 +60,11 @@ export function syncInBackground(
     finished.push(...journal.takeFinished());
     log ??= finished.length > 0 ? openLog(file) : undefined;
     if (log === undefined) return;
-    if (finished.length > 0) {
-      fdatasyncSync(log);
+    try {
+      if (finished.length > 0) fdatasyncSync(log);
       journal.remove(finished);
+    } catch {
+      // What is done with and still there, the next start removes.
     }
     if (!isSyncing) close();
   };

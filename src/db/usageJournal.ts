@@ -119,8 +119,12 @@ export function createUsageJournal({ client }: Pick<SqliteConnection, "client">)
   const endNewest = () => {
     newest?.file?.close();
     if (newest?.rows !== 0) return;
-    forgetFile.run(newest.name);
-    files?.remove(newest.name);
+    try {
+      forgetFile.run(newest.name);
+      files?.remove(newest.name);
+    } catch {
+      // An empty file is left to the next start like any other.
+    }
   };
 
   return {

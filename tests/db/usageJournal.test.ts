@@ -322,15 +322,18 @@ describe("the ledger's journal", () => {
     living.journal.append([row("a")], 0);
     const before = chargeFiles(directory.file);
     expect(before).toHaveLength(2);
-    const [orphan, fresh, old] = ["11-1", "22.lock", "33.lock"].map(
-      (name) => `${directory.file}-charges-${name}`,
-    ) as [string, string, string];
-    for (const path of [orphan, fresh, old]) writeFileSync(path, "");
+    const pathOf = (ending: string) => `${directory.file}-charges-${ending}`;
+    const orphan = pathOf(`${"1".repeat(16)}-1`);
+    const [fresh, old] = [pathOf(`${"2".repeat(16)}.lock`), pathOf(`${"3".repeat(16)}.lock`)];
+    // What somebody else put there, whatever it looks like.
+    const strange = [pathOf(`${"1".repeat(16)}-1.bak`), pathOf("copy-2"), pathOf("old.lock")];
+    for (const path of [orphan, fresh, old, ...strange]) writeFileSync(path, "");
     const longAgo = new Date(Date.now() - 7_200_000);
-    utimesSync(old, longAgo, longAgo);
+    for (const path of [old, ...strange]) utimesSync(path, longAgo, longAgo);
     const starting = open(directory.file);
     expect([orphan, fresh, old].map((path) => existsSync(path))).toEqual([false, true, false]);
-    rmSync(fresh);
+    expect(strange.map((path) => existsSync(path))).toEqual([true, true, true]);
+    for (const path of [fresh, ...strange]) rmSync(path);
     expect(chargeFiles(directory.file)).toEqual(before);
     living.fold.finish();
     expect(totalsIn(directory.file)).toEqual(new Map([["a", 1]]));
